@@ -1,7 +1,7 @@
 """Makes the Python package `roundtable` in generated/ from the contracts beside this file.
 
-Type stubs are made too where mypy-protobuf is installed. generated/ is replaced as a whole and only by a complete
-result, so a contract that does not compile leaves the last good code in place.
+Type stubs are made too where mypy-protobuf is installed. generated/ is replaced as a whole and only by a
+complete result, so a contract that does not compile leaves the last good code in place.
 """
 
 import shutil
@@ -34,15 +34,16 @@ def compile_protos(options: Sequence[str], sources: Sequence[Path]) -> None:
 
 
 def generate(target: Path) -> None:
+    """Fills an empty folder."""
     ours = sorted(PROTOS.glob("roundtable/**/*.proto"))
     compile_protos([f"--python_out={target}", f"--grpc_python_out={target}"], ours)
     if all(plugin.exists() for plugin in STUB_PLUGINS):
         plugins = [f"--plugin={plugin}" for plugin in STUB_PLUGINS]
-        compile_protos([*plugins, f"--mypy_out={target}", f"--mypy_grpc_out={target}"], ours)
+        compile_protos([*plugins, f"--mypy_out=quiet:{target}", f"--mypy_grpc_out=quiet:{target}"], ours)
         # googleapis-common-protos carries the code of google.rpc but no types.
         stubs = target / "stubs"
         stubs.mkdir()
-        compile_protos([*plugins, f"--mypy_out={stubs}"], sorted(PROTOS.glob("google/**/*.proto")))
+        compile_protos([*plugins, f"--mypy_out=quiet:{stubs}"], sorted(PROTOS.glob("google/**/*.proto")))
 
     package = target / "roundtable"
     package.mkdir(exist_ok=True)
