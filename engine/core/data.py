@@ -31,12 +31,15 @@ class DataError(ValueError):
 
 def load_toml(package: str, name: str, shape: type[T]) -> T:
     """Read `name`, a path below `package`, strictly as `shape`. Raises DataError."""
+    return parse_toml(*_read(package, name), shape)
+
+
+def _read(package: str, name: str) -> tuple[str, str]:
     file = f"{package.replace('.', '/')}/{name}"
     try:
-        text = resources.files(package).joinpath(name).read_text("utf-8")
+        return resources.files(package).joinpath(name).read_text("utf-8"), file
     except (OSError, UnicodeDecodeError) as fault:
         raise DataError(file, "", f"cannot be read: {fault}") from fault
-    return parse_toml(text, file, shape)
 
 
 def parse_toml(text: str, file: str, shape: type[T]) -> T:
@@ -88,5 +91,8 @@ class _RuleFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_rules(package: str, name: str) -> dict[str, Rule]:
     """The numbered rules in the order of their file. Raises DataError, for a repeated number too."""
-    file = f"{package.replace('.', '/')}/{name}"
-    return index(load_toml(package, name, _RuleFile).rules, lambda rule: rule.number, file, "rules")
+    return parse_rules(*_read(package, name))
+
+
+def parse_rules(text: str, file: str) -> dict[str, Rule]:
+    return index(parse_toml(text, file, _RuleFile).rules, lambda rule: rule.number, file, "rules")
