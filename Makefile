@@ -37,7 +37,7 @@ lint: dev ## check style, types, the arrows between packages, and the contracts
 	@$(BIN)/ruff check $(CODE)
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/buf lint
 	@! git grep -nIE '(pypi|pythonhosted|npmjs)\.(org|com)|(deb|security|ftp)\.debian' \
 		|| { echo 'lint: these lines name a package registry' >&2; exit 1; }
