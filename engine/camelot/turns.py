@@ -1,0 +1,183 @@
+"""A whole game: set-up, turns and the end (sections 2, 3 and 16)."""
+
+from __future__ import annotations
+
+from engine.camelot import events
+from engine.camelot.camelot import Camelot, GameEnds
+from engine.camelot.evil import progression_of_evil
+from engine.camelot.heroic import heroic_step
+from engine.camelot.life import bury_the_dead
+from engine.camelot.pieces import (
+    BLACK,
+    CARD_FIGURES,
+    FIGURES,
+    QUEST_FIGURES,
+    WHITE,
+    Card,
+    Coat,
+    Ending,
+    Phase,
+    Place,
+    Standing,
+)
+from engine.camelot.sharing import round_table_sharing
+from engine.camelot.state import Knight, Options, State, Turn, War, empty_combat
+from engine.camelot.traitor import traitors_turn
+from engine.core.chance import Chance
+from engine.core.decisions import CHECKPOINT, Script
+from engine.core.games import Outcome
+
+# Set-up
+
+
+def deal(seats: int, options: Options, chance: Chance) -> State:
+    """Coats of Arms, loyalty, black pile, white pile and hands, shuffled in this order (section 2)."""
+    coats = bytearray(coat for coat in Coat if coat)
+    chance.shuffle(coats)
+    loyalty = loyalty_deck(seats, options)
+    chance.shuffle(loyalty)
+    black = deck(BLACK)
+    chance.shuffle(black)
+    white = deck(WHITE)
+    merlins = bytes([Card.MERLIN] * FIGURES.opening_merlins)
+    for _ in range(seats * len(merlins)):
+        white.remove(Card.MERLIN)
+    chance.shuffle(white)
+    knights = []
+    for seat in range(seats):
+        dealt = bytes(white.pop() for _ in range(FIGURES.opening_white_cards))
+        hand = bytearray(sorted(merlins + dealt))
+        knights.append(Knight(seat, Coat(coats.pop()), FIGURES.life_start, bool(loyalty.pop()), hand))
+    first = next((knight.seat for knight in knights if knight.coat is Coat.ARTHUR), 0)
+    return State(
+        phase=Phase.SHARING,
+        active=first,
+        order=list(range(seats)),
+        knights=knights,
+        white_pile=white,
+        black_pile=black,
+        white_discards=bytearray(),
+        black_discards=bytearray(),
+        spare_coats=coats,
+        spare_loyalty=loyalty,
+        black_knight=empty_combat(Place.BLACK_KNIGHT),
+        lancelot=empty_combat(Place.LANCELOT),
+        dragon=empty_combat(Place.DRAGON),
+        excalibur=QUEST_FIGURES[Place.EXCALIBUR].track_start,
+        grail=bytearray(QUEST_FIGURES[Place.GRAIL].row_slots),
+        despairs=bytearray(),
+        picts=War(),
+        saxons=War(),
+    )
+
+
+def deck(cards: tuple[Card, ...]) -> bytearray:
+    return bytearray(card for card in cards for _ in range(CARD_FIGURES[card].copies))
+
+
+def loyalty_deck(seats: int, options: Options) -> bytearray:
+    """1 for the traitor's card, 0 for a loyal one (R2.7, R2.9, R20.4)."""
+    if options.traitor_in_deck == "none":
+        return bytearray(FIGURES.loyalty_total - 1)
+    loyal = seats if options.traitor_in_deck == "among_us" else FIGURES.loyalty_total - 1
+    return bytearray([0] * loyal + [1])
+
+
+# Turns
+
+
+def script(g: Camelot) -> Script:
+    """The game from wherever its state stands to its end; returns the `Outcome`."""
+    try:
+        while g.state.phase is not Phase.OVER:
+            yield from PHASES[g.state.phase](g)
+            yield CHECKPOINT
+    except GameEnds as end:
+        conclude(g, end)
+    return outcome(g)
+
+
+def sharing_phase(g: Camelot) -> Script:
+    yield from round_table_sharing(g)
+    begin_turn(g, g.state.active)
+
+
+def evil_phase(g: Camelot) -> Script:
+    yield from progression_of_evil(g)
+    count_swords(g)
+    if g.state.turn.ends or g.active.doomed:
+        end_turn(g)
+    else:
+        g.state.phase = Phase.HEROIC
+
+
+def heroic_phase(g: Camelot) -> Script:
+    yield from heroic_step(g)
+    count_swords(g)
+    if g.state.turn.ends or (g.active.doomed and not g.state.turn.fatal):
+        end_turn(g)
+
+
+def traitor_phase(g: Camelot) -> Script:
+    yield from traitors_turn(g)
+    count_swords(g)
+    end_turn(g)
+
+
+PHASES = {
+    Phase.SHARING: sharing_phase,
+    Phase.EVIL: evil_phase,
+    Phase.HEROIC: heroic_phase,
+    Phase.TRAITOR: traitor_phase,
+}
+
+
+def end_turn(g: Camelot) -> None:
+    """The dead leave, then the next player clockwise; the dead are skipped (R13.2, R3.4)."""
+    bury_the_dead(g)
+    g.state.turns += 1
+    following = list(g.clockwise(g.state.active))[1:]
+    player = next((knight for knight in following if knight.standing is not Standing.DEAD), g.active)
+    begin_turn(g, player.seat)
+
+
+def begin_turn(g: Camelot, seat: int) -> None:
+    state = g.state
+    state.active = seat
+    state.turn = Turn()
+    state.phase = Phase.TRAITOR if g.active.standing is Standing.UNMASKED else Phase.EVIL
+    g.tell(events.TurnBegan(seat, rule="R3.1"))
+
+
+# The end
+
+
+def count_swords(g: Camelot) -> None:
+    """After each action: at twelve swords a hidden traitor turns two, then white needs the majority (R16.2 to R16.4)."""
+    if g.swords < FIGURES.swords_end:
+        return
+    if any(knight.traitor for knight in g.living()):
+        g.turn_swords(FIGURES.traitor_end_flips, "R16.3")
+        if g.options.end_flips_trigger_seven_black:
+            g.check_black_swords()
+    won = g.state.white_swords > g.state.black_swords
+    raise GameEnds(Ending.TWELFTH_SWORD_WON if won else Ending.TWELFTH_SWORD_LOST, "R16.4")
+
+
+def conclude(g: Camelot, end: GameEnds) -> None:
+    """All loyalty cards are revealed (R16.9)."""
+    state = g.state
+    state.phase = Phase.OVER
+    state.ending = end.ending
+    traitor = next((knight.seat for knight in state.knights if knight.traitor), -1)
+    winners = outcome(g).winners
+    g.tell(events.GameEnded(end.ending, winners, state.white_swords, state.black_swords, traitor, rule=end.rule))
+
+
+def outcome(g: Camelot) -> Outcome:
+    """Who won: the dead with their side; evil without a traitor wins for nobody (R16.7)."""
+    ending = Ending(g.state.ending)
+    loyal_won = ending is Ending.TWELFTH_SWORD_WON
+    winners = tuple(knight.seat for knight in g.state.knights if knight.traitor is not loyal_won)
+    twelfth = ending in (Ending.TWELFTH_SWORD_WON, Ending.TWELFTH_SWORD_LOST)
+    return Outcome(ending.name.lower(), "R16.4" if twelfth else "R16.1", winners)

@@ -1,0 +1,164 @@
+"""What a game declares to be played at a table."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from engine.core.chance import Chance
+from engine.core.data import Rule
+from engine.core.decisions import Script
+from engine.core.errors import Reason, Refusal
+from engine.core.events import Event, Told
+
+
+class Outcome(msgspec.Struct, frozen=True, array_like=True):
+    """How a game ended and which seats won it."""
+
+    ending: str
+    rule: str
+    winners: tuple[int, ...]
+
+
+class OptionSpec(msgspec.Struct, frozen=True):
+    """A switch that is set when a game is created and kept with it."""
+
+    id: str
+    title: str
+    values: tuple[str, ...]
+    default: str
+
+
+S = TypeVar("S", bound=msgspec.Struct)
+P = TypeVar("P", bound=msgspec.Struct)
+
+
+class Play(Generic[S, P]):
+    """A game in play, as its rules see it: the state they change, the options, chance, and what they tell the seats."""
+
+    __slots__ = ("arrivals", "chance", "departures", "options", "state", "told")
+
+    def __init__(self, state: S, options: P, chance: Chance) -> None:
+        self.state = state
+        self.options = options
+        self.chance = chance
+        self.told: list[Told] = []
+        self.departures: list[int] = []
+        """Seats that left and are to be removed at the script's next safe point."""
+        self.arrivals: list[int] = []
+        """Seats that joined and are to be added at the script's next safe point."""
+
+    def tell(self, event: Event) -> None:
+        """Tells everybody the same."""
+        self.told.append(Told(event))
+
+    def tell_some(self, public: Event, private: Mapping[int, Event]) -> None:
+        """Tells everybody the public form, and the named seats their own."""
+        self.told.append(Told(public, dict(private)))
+
+
+class Game(ABC, Generic[S, P]):
+    """The declaration of a game. One instance serves every table; it holds no state."""
+
+    id: str
+    title: str
+    rules_version: int
+    """Changes whenever the same inputs would be asked, offered or carried out differently."""
+    seats: range
+    rules: Mapping[str, Rule]
+    options: tuple[OptionSpec, ...]
+    state_type: type[S]
+    options_type: type[P]
+
+    def __init__(self) -> None:
+        self.decode_state = msgspec.msgpack.Decoder(self.state_type).decode
+        self.decode_options = lru_cache(maxsize=256)(msgspec.msgpack.Decoder(self.options_type).decode)
+
+    @abstractmethod
+    def deal(self, seats: int, options: P, chance: Chance) -> S:
+        """The state in which a table begins."""
+
+    @abstractmethod
+    def seats_of(self, play: Any) -> Collection[int]:
+        """The seats at this table, whoever is still playing."""
+
+    @abstractmethod
+    def play(self, state: S, options: P, chance: Chance) -> Play[S, P]:
+        """The context in which the script's rules run."""
+
+    @abstractmethod
+    def script(self, play: Any) -> Script:
+        """The rules, entered where the state says; returns the `Outcome`."""
+
+    @abstractmethod
+    def view(self, play: Any, seat: int | None) -> msgspec.Struct:
+        """Everything that seat (or a spectator) may know, and nothing else."""
+
+    @abstractmethod
+    def redeal(self, play: Any, seat: int | None, chance: Chance) -> None:
+        """Rearranges at random whatever that seat cannot know, in place: another state that looks the same to it."""
+
+    @abstractmethod
+    def reveals(self) -> frozenset[type[Event]]:
+        """Types of events by which a rule shows something that was hidden from the seat that sees them."""
+
+    @abstractmethod
+    def faults(self, play: Any) -> Iterable[str]:
+        """What is wrong with a state: pieces lost or doubled, numbers out of bounds. Empty for every state of play."""
+
+    @abstractmethod
+    def position(self, facts: Mapping[str, Any], options: P, chance: Chance) -> S:
+        """The state that a description of a position stands for; what it leaves out is as at the set-up.
+
+        Raises `msgspec.ValidationError` for facts of the wrong form and `ValueError` for pieces that are not there.
+        """
+
+    def may_leave(self, play: Any, seat: int) -> None:
+        """Raises `Refusal` when that seat may not leave now."""
+        raise Refusal(Reason.SEATS_FIXED, f"{self.title} cannot be left", field="seat")
+
+    def may_join(self, play: Any) -> int:
+        """The seat a newcomer would get; raises `Refusal` when nobody may join now."""
+        raise Refusal(Reason.SEATS_FIXED, f"{self.title} cannot be joined", field="seat")
+
+    def parse_options(self, chosen: Mapping[str, str]) -> P:
+        """Options from text, the missing ones at their defaults; refuses unknown options and values."""
+        specs = {spec.id: spec for spec in self.options}
+        for name, value in chosen.items():
+            if name not in specs:
+                raise Refusal(Reason.UNKNOWN_GAME_OPTION, f"{self.title} has no such option", field=f"options.{name}")
+            if value not in specs[name].values:
+                raise Refusal(
+                    Reason.GAME_OPTION_VALUE,
+                    f"the option takes one of {', '.join(specs[name].values)}",
+                    field=f"options.{name}",
+                )
+        text = {spec.id: chosen.get(spec.id, spec.default) for spec in self.options}
+        return msgspec.convert(text, self.options_type, strict=False)
+
+
+AnyGame = Game[Any, Any]
+
+
+class Registry:
+    """The games that can be played, by id."""
+
+    def __init__(self, games: Iterable[AnyGame]) -> None:
+        self._games = {game.id: game for game in games}
+
+    def __iter__(self) -> Iterator[AnyGame]:
+        return iter(self._games.values())
+
+    def get(self, game: str) -> AnyGame:
+        if game not in self._games:
+            raise Refusal(
+                Reason.UNKNOWN_GAME,
+                "no such game",
+                field="game",
+                about={"known": ",".join(sorted(self._games))},
+            )
+        return self._games[game]
