@@ -153,7 +153,7 @@ def begin_turn(g: Camelot, seat: int) -> None:
 
 
 def count_swords(g: Camelot) -> None:
-    """After each action: at twelve swords a hidden traitor turns two, then white needs the majority (R16.2 to R16.4)."""
+    """After an action: at twelve swords a hidden traitor turns two, then white needs the majority (R16.2 to R16.4)."""
     if g.swords < FIGURES.swords_end:
         return
     if any(knight.traitor for knight in g.living()):

@@ -68,9 +68,7 @@ def test_white_standard_cards_by_value() -> None:
 
 def test_black_combat_cards_by_value() -> None:
     combat = {
-        (card.quests, card.values): card.copies
-        for card in BOX.cards.values()
-        if card.deck == "black" and card.values
+        (card.quests, card.values): card.copies for card in BOX.cards.values() if card.deck == "black" and card.values
     }
     tournament = ("black_knight",)
     both = ("lancelot", "dragon")
@@ -98,9 +96,7 @@ def test_pieces() -> None:
 
 @pytest.mark.rule("R1.2")
 def test_the_dragon_is_the_other_face_of_lancelot() -> None:
-    assert {quest.id: quest.follows for quest in BOX.quests.values() if quest.follows} == {
-        "dragon": "lancelot"
-    }
+    assert {quest.id: quest.follows for quest in BOX.quests.values() if quest.follows} == {"dragon": "lancelot"}
     assert [quest.id for quest in BOX.quests.values() if quest.after == "flip"] == ["lancelot"]
 
 

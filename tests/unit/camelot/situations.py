@@ -1,0 +1,83 @@
+"""Putting any situation of Shadows over Camelot on the table, and playing from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.camelot.camelot import Camelot
+from engine.camelot.game import CAMELOT
+from engine.camelot.pieces import Card
+from engine.camelot.state import Knight, State
+from engine.core.events import Event, kind_of
+from engine.core.positions import set_up
+from engine.core.table import Step, Table
+
+COATS = ("arthur", "gawain", "galahad", "kay", "palamedes", "percival", "tristan")
+
+
+def cards(text: str) -> list[str]:
+    """Card names from words: `"merlin*3 fight_1"` is three Merlins and a Fight 1."""
+    names: list[str] = []
+    for word in text.split():
+        name, _, copies = word.partition("*")
+        names += [name] * int(copies or 1)
+    return names
+
+
+def knight(coat: str, hand: str = "", **facts: Any) -> dict[str, Any]:
+    return {"coat": coat, "hand": cards(hand), **facts}
+
+
+def situation(*knights: dict[str, Any], options: Mapping[str, str] | None = None, seed: int = 1, **facts: Any) -> Table:
+    """A table with these knights by seat (at least three); seat 0 is active, in his evil phase, unless told otherwise.
+
+    Facts are those of `engine.camelot.positions.Facts`; card lists may be given as words.
+    """
+    for name in ("white_top", "black_top", "white_discards", "black_discards"):
+        if isinstance(facts.get(name), str):
+            facts[name] = cards(facts[name])
+    return set_up(CAMELOT, {"knights": list(knights), **facts}, options, seed)
+
+
+def fillers(number: int, *taken: str) -> list[dict[str, Any]]:
+    """Further knights with empty hands in Camelot, of coats not taken."""
+    return [knight(coat) for coat in COATS if coat not in taken][:number]
+
+
+def offered(table: Table, seat: int) -> list[str]:
+    """Ids of the options the seat is asked to choose from; empty when it is not asked."""
+    question = table.question(seat)
+    return [] if question is None else [option.id for option in question.options]
+
+
+def pick(table: Table, seat: int, *picks: str) -> Step:
+    """The seat's answer to its open decision."""
+    return table.answer(seat, table.decision, picks)
+
+
+def kinds(step: Step) -> list[str]:
+    """Kinds of the events, in order."""
+    return [kind_of(type(told.public)) for told in step.told]
+
+
+def seen(step: Step, kind: str, seat: int | None = None) -> list[Event]:
+    """The events of a kind in the form that a seat (None: a spectator) sees."""
+    return [told.seen_by(seat) for told in step.told if kind_of(type(told.public)) == kind]
+
+
+def game_of(table: Table) -> Camelot:
+    assert isinstance(table.play, Camelot)
+    return table.play
+
+
+def state_of(table: Table) -> State:
+    return game_of(table).state
+
+
+def knight_of(table: Table, seat: int) -> Knight:
+    return state_of(table).knights[seat]
+
+
+def hand_of(table: Table, seat: int) -> list[str]:
+    return [Card(card).name.lower() for card in knight_of(table, seat).hand]
