@@ -1,0 +1,135 @@
+"""What a service can be told from outside: variables `ROUNDTABLE_*`, and flags that override them."""
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Annotated, Literal, NamedTuple, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+ENVIRONMENT_PREFIX = "ROUNDTABLE_"
+MASK = "***"
+
+Value = TypeVar("Value")
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def join_address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+class Settings(BaseSettings):
+    """The settings of every service; each reads those that concern it."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENVIRONMENT_PREFIX, frozen=True, validate_default=True, hide_input_in_errors=True
+    )
+
+    host: str = Field(default="127.0.0.1", min_length=1, description="address the service listens on")
+    port: Port = Field(default=0, description="port the service listens on; 0: a free one")
+    metrics_port: Port = Field(default=0, description="port of the Prometheus endpoint; 0: a free one")
+    insecure_bind_any: bool = Field(default=False, description="allow plain text beyond the loopback interface")
+    store_url: SecretStr | None = Field(default=None, description="the store: redis://, rediss:// or unix://")
+    engine_addresses: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="host:port of each engine replica, separated by commas"
+    )
+    session_address: str | None = Field(default=None, description="host:port of the session service")
+    allow_seeds: bool = Field(default=False, description="allow games from fixed seeds (development and tests)")
+    max_message_bytes: int = Field(
+        default=1 << 20, ge=1 << 10, le=1 << 26, description="largest accepted message, in bytes"
+    )
+    drain_seconds: float = Field(
+        default=5.0, ge=0, le=9, description="longest wait for running calls at the end, in seconds"
+    )
+    reflection: bool = Field(default=True, description="let clients list the services and their messages")
+    uvloop: bool = Field(default=True, description="use uvloop as the event loop")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="least level logged")
+    ready_fd: int | None = Field(
+        default=None, ge=3, description="file descriptor that gets one JSON line once the service listens"
+    )
+
+    @field_validator("engine_addresses", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @model_validator(mode="after")
+    def _plain_text_stays_on_loopback(self) -> "Settings":
+        if not self.insecure_bind_any and not is_loopback(self.host):
+            raise ValueError(
+                f"host {self.host} is not a loopback address and the service speaks plain text; "
+                f"bind to 127.0.0.1, or set {ENVIRONMENT_PREFIX}INSECURE_BIND_ANY=true where something else "
+                "protects the network"
+            )
+        return self
+
+    def environment(self) -> dict[str, str]:
+        """The variables that give a child process these settings; secrets are in clear."""
+        variables = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, SecretStr):
+                value = value.get_secret_value()
+            elif isinstance(value, tuple):
+                value = ",".join(value)
+            if value is not None:
+                variables[ENVIRONMENT_PREFIX + name.upper()] = str(value)
+        return variables
+
+
+class SettingMissing(Exception):
+    """A service needs a setting that has no value."""
+
+
+def required(name: str, value: Value | None) -> Value:
+    """The value of a setting that the service cannot do without: `required("store_url", settings.store_url)`.
+
+    Raises:
+        SettingMissing: it is not set, or empty.
+    """
+    if not value:
+        raise SettingMissing(
+            f"{name} is not set: give --{name.replace('_', '-')} or {ENVIRONMENT_PREFIX}{name.upper()}"
+        )
+    return value
+
+
+class Setting(NamedTuple):
+    name: str
+    value: str
+    variable: str
+    description: str
+
+
+def describe(settings: Settings) -> Iterator[Setting]:
+    """One row for each setting, with secrets masked; for `roundtable config`."""
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            shown = mask_url(value.get_secret_value())
+        elif isinstance(value, tuple):
+            shown = ",".join(value)
+        else:
+            shown = "" if value is None else str(value)
+        yield Setting(name, shown, ENVIRONMENT_PREFIX + name.upper(), field.description or "")
+
+
+def mask_url(url: str) -> str:
+    """The address without its user, password and query, any of which can be secret."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    masked = parts._replace(netloc=f"{MASK}@{host}" if "@" in parts.netloc else host, query=MASK if parts.query else "")
+    return urlunsplit(masked)

@@ -1,0 +1,142 @@
+"""Child processes end with their starter, whatever ends it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from services.runtime.embedded import StoreMissing, find_server, start_store
+from services.runtime.processes import Child, Processes, ProcessFailed
+
+ROOT = Path(__file__).parents[3]
+LONG = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
+STUBBORN = [
+    sys.executable,
+    "-c",
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)",
+]
+# Starts a store and a deaf process, tells that it has, and waits to be killed.
+STARTER = f"""
+import sys, time
+from pathlib import Path
+from services.runtime.embedded import start_store
+from services.runtime.processes import Processes
+folder = Path(sys.argv[1])
+with Processes(logs=folder) as processes:
+    start_store(processes, folder)
+    processes.start("stubborn", {STUBBORN!r})
+    while not (folder / "stubborn.log").read_text():
+        time.sleep(0.01)
+    print("started", flush=True)
+    time.sleep(60)
+"""
+
+
+def running_in(folder: Path) -> list[str]:
+    """Commands of the processes that write to files of this folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "fd" / "1").startswith(str(folder)):
+                found.append((process / "cmdline").read_text())
+        except OSError:  # it ended meanwhile, or is not ours
+            continue
+    return found
+
+
+def wait_until_none_runs_in(folder: Path) -> None:
+    deadline = time.monotonic() + 5
+    while left := running_in(folder):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.01)
+
+
+def wait_for_line(log: Path) -> None:
+    deadline = time.monotonic() + 5
+    while not log.exists() or not log.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks for processes in /proc")
+
+
+@needs_proc
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_children_die_with_their_starter(tmp_path: Path, end: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTER, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as starter:
+        assert starter.stdout is not None
+        assert starter.stdout.readline() == b"started\n"
+        assert len(running_in(tmp_path)) == 4  # each child and its guard
+        started = time.monotonic()
+        starter.send_signal(end)
+        if end is signal.SIGINT:
+            starter.send_signal(end)  # an impatient user: nothing more is waited for
+        starter.wait(timeout=15)
+        assert time.monotonic() - started < 12
+    wait_until_none_runs_in(tmp_path)
+
+
+@needs_proc
+def test_a_child_dies_with_its_guard(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    child = Child("long", LONG, log=log)
+    wait_for_line(log)
+    os.kill(child._process.pid, signal.SIGKILL)
+    assert child.kill() == -signal.SIGKILL
+    wait_until_none_runs_in(tmp_path)
+
+
+def test_a_child_is_asked_to_end_before_it_is_killed(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    child = Child("long", LONG, log=log)
+    wait_for_line(log)
+
+    assert child.stop(time.monotonic() + 5) == 128 + signal.SIGTERM
+
+
+def test_a_child_that_does_not_end_is_killed_at_the_deadline(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    child = Child("stubborn", STUBBORN, log=log)
+    wait_for_line(log)
+
+    assert child.stop(time.monotonic() + 0.2) == 128 + signal.SIGKILL
+
+
+def test_a_child_that_ends_by_itself_is_told_with_its_last_words(tmp_path: Path) -> None:
+    with Processes(logs=tmp_path) as processes:
+        processes.start("brief", [sys.executable, "-c", "raise SystemExit('no kingdom')"])
+        with pytest.raises(ProcessFailed, match=r"(?s)brief ended by itself with status 1.*no kingdom"):
+            processes.watch()
+
+
+def test_a_store_folder_has_one_store_at_a_time(tmp_path: Path) -> None:
+    with Processes(logs=tmp_path) as processes:
+        start_store(processes, tmp_path)
+        with pytest.raises(StoreMissing, match="another store uses"):
+            start_store(processes, tmp_path)
+        processes.stop()
+        start_store(processes, tmp_path)
+
+
+def test_the_password_of_a_store_is_for_its_owner_only(tmp_path: Path) -> None:
+    with Processes(logs=tmp_path) as processes:
+        start_store(processes, tmp_path)
+        assert (tmp_path / "store.conf").stat().st_mode & 0o077 == 0
+
+
+def test_without_a_wheel_a_server_on_the_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(StoreMissing, match="ROUNDTABLE_STORE_URL"):
+        find_server()
+
+    server = tmp_path / "redis-server"
+    server.touch(mode=0o755)
+    assert find_server() == server
