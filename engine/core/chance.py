@@ -3,7 +3,7 @@
 The algorithm, to the last detail, so that it can be written again in any language:
 
 1. The server draws a 32-byte secret and publishes its commitment, `BLAKE2b-256(secret)`.
-2. Seats may then add contributions of 16 to 64 bytes each.
+2. Seats may then add contributions of up to 32 bytes each.
 3. The table's key is `BLAKE2b-256` keyed with the secret, personalised `roundtable-key`, over the contributions in
    seat order, each preceded by its length as one byte.
 4. Block `n` (from 0) is `BLAKE2b-512` keyed with the table's key over `n` as 8 bytes, little-endian; its 64 bytes are
@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 SECRET_BYTES = 32
-CONTRIBUTION_BYTES = range(16, 65)
+CONTRIBUTION_BYTES_MAX = 32
 WORDS_PER_BLOCK = 16
 WORD_VALUES = 1 << 32
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from engine.core.chance import CONTRIBUTION_BYTES, Chance, Seed
+from engine.core.chance import CONTRIBUTION_BYTES_MAX, Chance, Seed
 from engine.core.decisions import Answers, Ask, Checkpoint, Explanation, Question, Script
 from engine.core.errors import Reason, Refusal, RuleFault
 from engine.core.events import Told
@@ -153,10 +153,14 @@ class Table:
                 f"{game.title} takes {game.seats.start} to {game.seats.stop - 1} seats",
                 field="seats",
             )
-        if any(len(each) not in CONTRIBUTION_BYTES for each in seed.contributions):
+        if seed.contributions and len(seed.contributions) != seats:
             raise Refusal(
-                Reason.CONTRIBUTION_SIZE,
-                f"a contribution has {CONTRIBUTION_BYTES.start} to {CONTRIBUTION_BYTES.stop - 1} bytes",
+                Reason.CONTRIBUTIONS, "contributions are none at all or one for each seat", field="contributions"
+            )
+        if any(len(each) > CONTRIBUTION_BYTES_MAX for each in seed.contributions):
+            raise Refusal(
+                Reason.CONTRIBUTIONS,
+                f"a contribution has at most {CONTRIBUTION_BYTES_MAX} bytes",
                 field="contributions",
             )
         chosen = game.parse_options(options)
