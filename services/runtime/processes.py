@@ -136,8 +136,11 @@ class Processes:
         child.kill()
         self._children.remove(child)
 
-    def serve(self, service: str, settings: Settings) -> Ready:
+    def serve(self, service: str, settings: Settings, command: Sequence[str] | None = None) -> Ready:
         """Starts a service with these settings and waits until it listens.
+
+        Args:
+            command: what runs the service, if not `roundtable serve`.
 
         Raises:
             ProcessFailed: it ended before, or did not listen within 20 seconds.
@@ -147,7 +150,7 @@ class Processes:
             environment = settings.model_copy(update={"ready_fd": announce}).environment()
             child = self.start(
                 service,
-                [str(Path(sysconfig.get_path("scripts")) / "roundtable"), "serve", service],
+                command or [str(Path(sysconfig.get_path("scripts")) / "roundtable"), "serve", service],
                 environment=environment,
                 pass_fds=(announce,),
             )
