@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from engine.camelot.camelot import Camelot
 from engine.camelot.game import CAMELOT
 from engine.camelot.pieces import Card
 from engine.camelot.state import Knight, State
+from engine.core.errors import Reason, Refusal
 from engine.core.events import Event, kind_of
 from engine.core.positions import set_up
 from engine.core.table import Step, Table
@@ -54,6 +57,23 @@ def offered(table: Table, seat: int) -> list[str]:
 def pick(table: Table, seat: int, *picks: str) -> Step:
     """The seat's answer to its open decision."""
     return table.answer(seat, table.decision, picks)
+
+
+def play(table: Table, *picks: str) -> Step:
+    """Answers of one pick each, by whichever seat alone is asked; what the last of them led to."""
+    for each in picks:
+        (seat,) = table.asked
+        step = pick(table, seat, each)
+    return step
+
+
+def refusal(table: Table, seat: int, *picks: str) -> tuple[Reason, str]:
+    """Why the table does not take this answer, by reason and rule; it stays as it was."""
+    before = table.save()
+    with pytest.raises(Refusal) as refused:
+        pick(table, seat, *picks)
+    assert table.save() == before
+    return refused.value.reason, refused.value.rule
 
 
 def kinds(step: Step) -> list[str]:
