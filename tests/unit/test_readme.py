@@ -1,0 +1,31 @@
+"""The README says what is there."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def test_names_every_dependency_with_a_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    required = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    required += [*project["dependency-groups"]["build"], *project["project"]["optional-dependencies"]["embedded"]]
+    names = {re.split(r"[\[<>=;]", line)[0].strip() for line in required}
+    table = README[README.index("## Dependencies") : README.index("## Names and rights")]
+    assert {name for name in names if not name.startswith("types-") and name not in table} == set()
+
+
+def test_names_only_make_targets_that_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"`?make ([a-z]+)\b", README)) - {"and"} <= targets
+
+
+def test_shows_the_rule_as_it_is_written() -> None:
+    shown = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert shown is not None
+    source = (ROOT / "engine/camelot/evil.py").read_text()
+    assert [line for line in shown[1].splitlines() if line not in source.splitlines()] == []
