@@ -28,6 +28,16 @@ def cards(text: str) -> list[str]:
     return names
 
 
+def names(pile: bytes | bytearray) -> list[str]:
+    """Card names of a pile, a hand or a row, "" for an empty slot."""
+    return [Card(card).name.lower() if card else "" for card in pile]
+
+
+def laid(text: str) -> list[dict[str, str]]:
+    """Black cards face up on a combat quest, as its fact `black` takes them."""
+    return [{"card": name} for name in cards(text)]
+
+
 def knight(coat: str, hand: str = "", **facts: Any) -> dict[str, Any]:
     return {"coat": coat, "hand": cards(hand), **facts}
 
@@ -100,4 +110,4 @@ def knight_of(table: Table, seat: int) -> Knight:
 
 
 def hand_of(table: Table, seat: int) -> list[str]:
-    return [Card(card).name.lower() for card in knight_of(table, seat).hand]
+    return names(knight_of(table, seat).hand)
