@@ -8,7 +8,7 @@ from typing import Any
 from engine.camelot import invariants, positions, secrecy, turns, view
 from engine.camelot.box import BOX
 from engine.camelot.camelot import Camelot
-from engine.camelot.pieces import FIGURES
+from engine.camelot.pieces import FIGURES, Ending
 from engine.camelot.rulebook import RULES
 from engine.camelot.state import Options, State
 from engine.core.chance import Chance
@@ -35,6 +35,7 @@ class ShadowsOverCamelot(Game[State, Options]):
         for option in BOX.options
         if option.id not in SQUIRES
     )
+    endings = tuple(ending.name.lower() for ending in Ending)
     state_type = State
     options_type = Options
 

@@ -71,6 +71,8 @@ class Game(ABC, Generic[S, P]):
     seats: range
     rules: Mapping[str, Rule]
     options: tuple[OptionSpec, ...]
+    endings: tuple[str, ...]
+    """Every way the game can end, as `Outcome.ending` names them."""
     state_type: type[S]
     options_type: type[P]
 
