@@ -3,6 +3,7 @@
 import fcntl
 import importlib.util
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -16,6 +17,7 @@ from services.runtime.processes import Child, Processes, ProcessFailed
 _START_SECONDS = 10.0
 _POLL_SECONDS = 0.01
 _PORTS_TRIED = 5
+_PORT_AND_PASSWORD = re.compile(r"^port (?P<port>\d+)\nrequirepass (?P<password>\S+)$", re.MULTILINE)
 
 
 class StoreMissing(Exception):
@@ -43,10 +45,11 @@ def find_server() -> Path:
 
 
 def start_store(processes: Processes, folder: Path, *, durable: bool = True) -> str:
-    """Starts a store on a free port of the loopback interface and gives its URL, password included.
+    """Starts a store on the loopback interface and gives its URL, password included.
 
     Args:
-        folder: where its data lie and are found again; used by one store at a time.
+        folder: where its data lie and are found again, at the same URL if its port is still free; used by one
+            store at a time.
         durable: write every change to the append-only file, which reaches the disk every second. Without it
             the data end with the server.
 
@@ -58,9 +61,13 @@ def start_store(processes: Processes, folder: Path, *, durable: bool = True) -> 
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder) as lock:
         for attempt in range(_PORTS_TRIED):
-            port, password = _free_port(), secrets.token_urlsafe(24)
             configuration = folder / "store.conf"
             configuration.touch(mode=0o600)
+            before = _PORT_AND_PASSWORD.search(configuration.read_text(encoding="utf-8"))
+            if before and attempt == 0:
+                port, password = int(before["port"]), before["password"]
+            else:
+                port, password = _free_port(), secrets.token_urlsafe(24)
             configuration.write_text(
                 f"bind 127.0.0.1\nport {port}\nrequirepass {password}\n"
                 f'save ""\nappendonly {"yes" if durable else "no"}\nappendfsync everysec\n',

@@ -189,6 +189,13 @@ class ServiceError(Exception):
         return cls(Reason.INTERNAL, f"an answer without a reason: {error.code().name}: {error.details()}")
 
 
+class BindError(Exception):
+    """A service cannot listen where it was told to."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"cannot listen on {address}: port taken, or not this machine's address")
+
+
 def grpc_code(number: int) -> grpc.StatusCode:
     """The status code of this number; UNKNOWN if there is none."""
     return next((code for code in grpc.StatusCode if code.value[0] == number), grpc.StatusCode.UNKNOWN)

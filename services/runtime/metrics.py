@@ -8,6 +8,7 @@ from socketserver import ThreadingTCPServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, MetricsHandler
 
+from services.runtime.errors import BindError
 from services.runtime.settings import join_address
 
 # From a cached answer to a call that waits for a store coming back.
@@ -40,9 +41,13 @@ class Metrics:
         """Serves the metrics over HTTP on a thread of its own, and gives the bound host:port.
 
         Raises:
-            OSError: the address is not free or not this machine's.
+            BindError: the address is not free or not this machine's.
         """
-        with _Endpoint(host, port, self.registry) as endpoint:
+        try:
+            endpoint = _Endpoint(host, port, self.registry)
+        except OSError as error:
+            raise BindError(join_address(host, port)) from error
+        with endpoint:
             thread = threading.Thread(target=endpoint.serve_forever, args=(_POLL_SECONDS,), daemon=True)
             thread.start()
             try:

@@ -14,6 +14,7 @@ from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from services.runtime.errors import BindError
 from services.runtime.interceptors import CallInterceptor
 from services.runtime.logging import configure_logging, get_logger
 from services.runtime.metrics import Metrics
@@ -51,10 +52,6 @@ class Ready:
     address: str
     metrics_address: str
     pid: int
-
-
-class BindError(Exception):
-    """The service cannot listen where it was told to."""
 
 
 def run(service: str, full_name: str, settings: Settings, compose: Compose) -> None:
@@ -122,7 +119,7 @@ def _bind(server: aio.Server, settings: Settings) -> int:
     try:
         return server.add_insecure_port(address)
     except RuntimeError as error:
-        raise BindError(f"cannot listen on {address}: port taken, or not this machine's address") from error
+        raise BindError(address) from error
 
 
 def _options(settings: Settings) -> list[tuple[str, Any]]:

@@ -4,11 +4,13 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from grpc import aio
@@ -144,6 +146,14 @@ def test_a_store_folder_has_one_store_at_a_time(tmp_path: Path) -> None:
             start_store(processes, tmp_path)
         processes.stop()
         start_store(processes, tmp_path)
+
+
+def test_a_store_whose_port_was_taken_gets_another(tmp_path: Path) -> None:
+    with Processes(logs=tmp_path) as processes:
+        url = start_store(processes, tmp_path)
+        processes.stop()
+        with socket.create_server(("127.0.0.1", urlsplit(url).port or 0)):
+            assert start_store(processes, tmp_path) != url
 
 
 def test_the_password_of_a_store_is_for_its_owner_only(tmp_path: Path) -> None:

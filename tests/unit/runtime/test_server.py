@@ -16,9 +16,9 @@ from structlog.testing import capture_logs
 
 from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
 from roundtable.session.v1 import session_pb2, session_pb2_grpc
-from services.runtime.errors import Reason, ServiceError
+from services.runtime.errors import BindError, Reason, ServiceError
 from services.runtime.interceptors import outgoing_metadata
-from services.runtime.server import BindError, Ready, Runtime, open_channel, serving
+from services.runtime.server import Ready, Runtime, open_channel, serving
 from services.runtime.settings import Settings
 
 SESSION = "roundtable.session.v1.SessionService"
@@ -289,6 +289,9 @@ async def test_a_taken_port_is_told_and_not_shared(bench: Bench) -> None:
     port = int(bench.ready.address.rpartition(":")[2])
     with pytest.raises(BindError, match=str(port)):
         async with serving_bench(SETTINGS.model_copy(update={"port": port})):
+            pass
+    with pytest.raises(BindError, match=str(port)):
+        async with serving_bench(SETTINGS.model_copy(update={"metrics_port": port})):
             pass
 
 

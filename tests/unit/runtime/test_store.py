@@ -100,7 +100,7 @@ async def test_a_store_that_is_away_is_told_soon_and_found_again(tmp_path: Path)
             assert refused.value.reason is Reason.STORE_UNAVAILABLE
             assert refused.value.retry_after is not None
 
-        async with open_store(start_store(processes, tmp_path)) as store:
+            assert start_store(processes, tmp_path) == url
             assert await store.call("GET", "kept") == b"1"
 
 
