@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,6 +15,8 @@ from engine.core.errors import Reason, Refusal
 from engine.core.events import Event, kind_of
 from engine.core.positions import set_up
 from engine.core.table import Step, Table
+
+E = TypeVar("E", bound=Event)
 
 COATS = ("arthur", "gawain", "galahad", "kay", "palamedes", "percival", "tristan")
 
@@ -64,6 +66,13 @@ def offered(table: Table, seat: int) -> list[str]:
     return [] if question is None else [option.id for option in question.options]
 
 
+def asks(table: Table) -> tuple[tuple[int, ...], str]:
+    """Which seats are asked, and what."""
+    question = table.question(table.asked[0])
+    assert question is not None
+    return table.asked, question.key
+
+
 def pick(table: Table, seat: int, *picks: str) -> Step:
     """The seat's answer to its open decision."""
     return table.answer(seat, table.decision, picks)
@@ -91,9 +100,9 @@ def kinds(step: Step) -> list[str]:
     return [kind_of(type(told.public)) for told in step.told]
 
 
-def seen(step: Step, kind: str, seat: int | None = None) -> list[Event]:
+def seen(step: Step, kind: type[E], seat: int | None = None) -> list[E]:
     """The events of a kind in the form that a seat (None: a spectator) sees."""
-    return [told.seen_by(seat) for told in step.told if kind_of(type(told.public)) == kind]
+    return [event for told in step.told if isinstance(event := told.seen_by(seat), kind)]
 
 
 def game_of(table: Table) -> Camelot:
