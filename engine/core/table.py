@@ -101,8 +101,11 @@ def _history_key(seed: Seed) -> bytes:
     return seed.history_key()
 
 
+DIGEST_BYTES = 8
+
+
 def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=8).digest()
+    return blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 class Table:
@@ -409,8 +412,8 @@ class Table:
         return _digest("\n".join(parts).encode())
 
     def save(self) -> bytes:
-        """The table as opaque bytes. They hold secrets and never leave the services."""
-        return _encode(
+        """The table as opaque bytes, closed by their digest. They hold secrets and never leave the services."""
+        saved = _encode(
             _Saved(
                 SCHEMA,
                 self.game.id,
@@ -426,14 +429,19 @@ class Table:
                 self._asks_digest(),
             )
         )
+        return saved + _digest(saved)
 
     @classmethod
     def load(cls, games: Registry, data: bytes) -> Table:
         """Rebuilds a saved table; raises `Refusal` for bytes that are damaged or were made under other rules."""
+        garbled = Refusal(Reason.STATE_GARBLED, "these bytes are not a saved table", field="state")
+        content, digest = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
+        if _digest(content) != digest:
+            raise garbled
         try:
-            saved = _decode_saved(data)
+            saved = _decode_saved(content)
         except (msgspec.DecodeError, ValueError) as fault:
-            raise Refusal(Reason.STATE_GARBLED, "these bytes are not a saved table", field="state") from fault
+            raise garbled from fault
         game = games.get(saved.game)
         if (saved.schema, saved.rules_version) != (SCHEMA, game.rules_version):
             raise Refusal(
