@@ -46,6 +46,9 @@ class Settings(BaseSettings):
     )
     session_address: str | None = Field(default=None, description="host:port of the session service")
     allow_seeds: bool = Field(default=False, description="allow games from fixed seeds (development and tests)")
+    ticket_seconds: float = Field(
+        default=60, gt=0, le=3600, description="life of a waiting ticket that nobody watches, in seconds"
+    )
     max_message_bytes: int = Field(
         default=1 << 20, ge=1 << 10, le=1 << 26, description="largest accepted message, in bytes"
     )
