@@ -1,0 +1,74 @@
+"""The `roundtable` command. Its subcommands import what they need when they run, so that services start quickly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from services.cli.flags import Options, bad_parameter, parse_options, settings_flags
+from services.runtime.settings import Settings, describe
+
+app = typer.Typer(help="A backend for turn-based tabletop games.", add_completion=False, pretty_exceptions_enable=False)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and gives its exit status: 1 for a failure, 2 for bad arguments, 130 after Ctrl-C."""
+    try:
+        return app(arguments, prog_name="roundtable", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        message = " ".join(error.format_message().split())
+        Console(stderr=True).print(f"roundtable: {message}", markup=False, highlight=False, soft_wrap=True)
+        return error.exit_code
+
+
+@app.command()
+def simulate(
+    game: Annotated[str, typer.Argument(help="id of a game", show_default=False)],
+    players: Annotated[int | None, typer.Option(help="number of seats; as many as there are if left out")] = None,
+    games: Annotated[int, typer.Option(min=1, help="number of games")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="decides every deal and every choice")] = 1,
+    option: Options = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> int:
+    """Play games in this process with random choices, without services."""
+    from rich.progress import Progress
+
+    from engine.catalogue import GAMES
+    from engine.core.errors import Refusal
+    from services.cli.simulate import simulate
+
+    notes = Console(stderr=True)
+    try:
+        declared = GAMES.get(game)
+        with Progress(console=notes, transient=True, disable=not notes.is_terminal) as progress:
+            task = progress.add_task(declared.title, total=games)
+            report = simulate(
+                declared,
+                declared.seats[-1] if players is None else players,
+                parse_options(option),
+                games,
+                seed,
+                played=lambda: progress.advance(task),
+            )
+    except Refusal as refusal:
+        raise bad_parameter(refusal.message, refusal.field, refusal.about) from refusal
+    if as_json:
+        typer.echo(json.dumps(report.for_programs()))
+    else:
+        Console().print(report.for_people())
+    return 0 if report.finished == games else 1
+
+
+@app.command()
+@settings_flags
+def config(settings: Settings) -> int:
+    """Print the settings in force, with secrets masked."""
+    rows = [(f"{setting.variable}={setting.value}", setting.description) for setting in describe(settings)]
+    width = max(len(assignment) for assignment, _ in rows)
+    for assignment, description in rows:
+        typer.echo(f"{assignment:{width}}  {description}")
+    return 0

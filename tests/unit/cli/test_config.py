@@ -1,0 +1,64 @@
+"""`roundtable config`: settings from variables and flags, secrets masked."""
+
+import pytest
+
+from services.cli.main import main
+from services.runtime.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"ROUNDTABLE_{name.upper()}", raising=False)
+
+
+def test_every_setting_is_printed_with_its_meaning(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition("=")[0] for line in lines] == [f"ROUNDTABLE_{name.upper()}" for name in Settings.model_fields]
+    assert any(line.startswith("ROUNDTABLE_HOST=127.0.0.1 ") and "listens on" in line for line in lines)
+
+
+def test_flags_override_variables(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROUNDTABLE_PORT", "7001")
+    monkeypatch.setenv("ROUNDTABLE_METRICS_PORT", "7002")
+
+    assert main(["config", "--port", "7003", "--no-reflection", "--engine-addresses", "a:1, b:2"]) == 0
+
+    words = capsys.readouterr().out.split()
+    assert "ROUNDTABLE_PORT=7003" in words
+    assert "ROUNDTABLE_METRICS_PORT=7002" in words
+    assert "ROUNDTABLE_REFLECTION=False" in words
+    assert "ROUNDTABLE_ENGINE_ADDRESSES=a:1,b:2" in words
+
+
+def test_secrets_are_masked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROUNDTABLE_STORE_URL", "rediss://merlin:nimue@store:6379/3?password=nimue")
+
+    assert main(["config"]) == 0
+
+    out = capsys.readouterr().out
+    assert "ROUNDTABLE_STORE_URL=rediss://***@store:6379/3?***" in out
+    assert "nimue" not in out
+    assert "merlin" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--port", "70000"], "--port or ROUNDTABLE_PORT: Input should be less than or equal to 65535"),
+        (["--log-level", "loud"], "--log-level or ROUNDTABLE_LOG_LEVEL"),
+        (["--host", "0.0.0.0"], "host 0.0.0.0 is not a loopback address"),
+        (["--drain-seconds", "60"], "--drain-seconds or ROUNDTABLE_DRAIN_SECONDS"),
+    ],
+)
+def test_bad_settings_are_told_in_one_line(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["config", *arguments])
+
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1
