@@ -1,0 +1,130 @@
+"""The way in: a connection to the services, tickets and seats."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+
+from grpc import aio
+
+from clients.sdk.calls import Caller, Measured
+from clients.sdk.seat import Seat, new_request_id
+from roundtable.matchmaking.v1 import matchmaking_pb2 as matchmaking
+from roundtable.matchmaking.v1.matchmaking_pb2_grpc import MatchmakingServiceAsyncStub, MatchmakingServiceStub
+from roundtable.session.v1 import session_pb2 as session
+from roundtable.session.v1.session_pb2_grpc import SessionServiceAsyncStub, SessionServiceStub
+
+PATIENCE_SECONDS = 60.0
+
+# Servers allow a ping every 10 seconds.
+_CHANNEL = [
+    ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+]
+
+
+class TicketCancelled(Exception):
+    """The ticket was taken back before it had a seat."""
+
+
+class Ticket:
+    """A place in the queue for a game."""
+
+    def __init__(
+        self, caller: Caller, service: MatchmakingServiceAsyncStub, sessions: SessionServiceAsyncStub, ticket_id: str
+    ) -> None:
+        self._caller = caller
+        self._service = service
+        self._sessions = sessions
+        self.id = ticket_id
+
+    async def seated(self, waiting: Callable[[int, int], None] = lambda _waiting, _needed: None) -> Seat:
+        """Waits for a seat.
+
+        Args:
+            waiting: told how many tickets wait for the same game, and how many it needs, whenever that changes.
+
+        Raises:
+            TicketCancelled: it was taken back.
+        """
+        request = matchmaking.WatchTicketRequest(ticket_id=self.id)
+        async with aclosing(self._caller.follow(lambda: self._service.WatchTicket(request))) as responses:
+            async for response in responses:
+                match response.WhichOneof("status"):
+                    case "waiting":
+                        waiting(response.waiting.waiting, response.waiting.needed)
+                    case "matched":
+                        match = response.matched
+                        return Seat(
+                            self._caller, self._sessions, match.game_id, match.seat, match.seat_token, match.commitment
+                        )
+                    case "cancelled":
+                        raise TicketCancelled(self.id)
+        raise AssertionError("a followed stream does not end by itself")
+
+    async def take_back(self) -> None:
+        """Gives up the place in the queue."""
+        request = matchmaking.DeleteTicketRequest(ticket_id=self.id)
+        await self._caller.call("DeleteTicket", self._service.DeleteTicket, request)
+
+
+class Roundtable:
+    """A connection to the services, for any number of players."""
+
+    def __init__(
+        self, caller: Caller, sessions: SessionServiceAsyncStub, matchmaking: MatchmakingServiceAsyncStub
+    ) -> None:
+        self._caller = caller
+        self._sessions = sessions
+        self._matchmaking = matchmaking
+
+    async def queue(
+        self,
+        player_id: str,
+        game: str,
+        seats: int,
+        *,
+        options: Mapping[str, str] | None = None,
+        seed: int | None = None,
+    ) -> Ticket:
+        """Queues a player for a game with this number of seats."""
+        request = matchmaking.CreateTicketRequest(
+            request_id=new_request_id(), player_id=player_id, game=game, seats=seats, options=options, seed=seed
+        )
+        response = await self._caller.call("CreateTicket", self._matchmaking.CreateTicket, request)
+        return Ticket(self._caller, self._matchmaking, self._sessions, response.ticket_id)
+
+    async def create_game(
+        self, game: str, seats: int, *, options: Mapping[str, str] | None = None, seed: int | None = None
+    ) -> list[Seat]:
+        """Creates a game without matchmaking and gives all its seats."""
+        request = session.CreateGameRequest(
+            request_id=new_request_id(), game=game, seats=seats, options=options, seed=seed
+        )
+        created = await self._caller.call("CreateGame", self._sessions.CreateGame, request)
+        return [
+            Seat(self._caller, self._sessions, created.game_id, number, token, created.commitment)
+            for number, token in enumerate(created.seat_tokens)
+        ]
+
+
+@asynccontextmanager
+async def connect(
+    session_address: str,
+    matchmaking_address: str,
+    *,
+    patience: float = PATIENCE_SECONDS,
+    measured: Measured | None = None,
+) -> AsyncIterator[Roundtable]:
+    """Connects to services at host:port, in plain text.
+
+    Args:
+        patience: seconds for which an unavailable service is tried again.
+        measured: told how long each call took.
+    """
+    async with (
+        aio.insecure_channel(session_address, options=_CHANNEL) as sessions,
+        aio.insecure_channel(matchmaking_address, options=_CHANNEL) as tickets,
+    ):
+        yield Roundtable(Caller(patience, measured), SessionServiceStub(sessions), MatchmakingServiceStub(tickets))

@@ -1,0 +1,122 @@
+"""A seat in a game, as its player holds it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from grpc import aio
+
+from clients.sdk.calls import Caller
+from clients.sdk.errors import CursorLost
+from roundtable.session.v1 import session_pb2 as session
+from roundtable.session.v1.session_pb2_grpc import SessionServiceAsyncStub
+from roundtable.table.v1.table_pb2 import Commitment, Decision, Update, View
+
+
+def new_request_id() -> str:
+    return str(uuid.uuid4())
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a seat's feed."""
+
+    update: Update
+    view: View | None
+    """Everything the seat may know; only where the feed starts, or could not be continued."""
+    cursor: str
+    at: datetime
+
+
+class Seat:
+    """Whoever has the token is the seat."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        service: SessionServiceAsyncStub,
+        game_id: str,
+        number: int,
+        token: str,
+        commitment: Commitment,
+    ) -> None:
+        self._caller = caller
+        self._service = service
+        self.game_id = game_id
+        self.number = number
+        self.token = token
+        self.commitment = commitment
+
+    async def look(self) -> session.GetViewResponse:
+        """What the seat may know at this moment."""
+        request = session.GetViewRequest(game_id=self.game_id, seat_token=self.token)
+        return await self._caller.call("GetView", self._service.GetView, request)
+
+    async def watch(self, after: str | None = None) -> AsyncGenerator[Entry, None]:
+        """The seat's feed to the end of the game, each entry once, across broken connections. To be closed by whoever
+        leaves it earlier.
+
+        Args:
+            after: cursor of the last entry already seen; without one the feed starts with the present.
+        """
+
+        def start() -> aio.UnaryStreamCall[session.WatchRequest, session.WatchResponse]:
+            request = session.WatchRequest(game_id=self.game_id, seat_token=self.token, after=after)
+            return self._service.Watch(request)
+
+        while True:
+            try:
+                async with aclosing(self._caller.follow(start)) as responses:
+                    async for response in responses:
+                        after = response.cursor
+                        entry = _entry(response)
+                        if entry is not None:
+                            yield entry
+                            if entry.update.HasField("outcome"):
+                                return
+            except CursorLost:
+                after = None
+
+    async def choose(self, decision: Decision, picks: Sequence[str]) -> Update:
+        """Answers the seat's open decision; once this returns, the move is stored. It is repeated safely while the
+        service is away.
+
+        Args:
+            picks: ids of the picked options.
+
+        Raises:
+            DecisionClosed: it is settled already.
+            AlreadyApplied: this answer was stored, and what came of it is no longer kept for repetition.
+            CallFailed: any other refusal.
+        """
+        request = session.ChooseRequest(
+            game_id=self.game_id,
+            seat_token=self.token,
+            decision_id=decision.id,
+            picks=picks,
+            request_id=new_request_id(),
+        )
+        return (await self._caller.call("Choose", self._service.Choose, request)).update
+
+    async def set_standing_orders(self, orders: Mapping[str, str]) -> Update:
+        """Replaces the seat's stored answers: option id by key of the question."""
+        request = session.SetStandingOrdersRequest(
+            game_id=self.game_id, seat_token=self.token, request_id=new_request_id(), orders=orders
+        )
+        return (await self._caller.call("SetStandingOrders", self._service.SetStandingOrders, request)).update
+
+
+def _entry(response: session.WatchResponse) -> Entry | None:
+    """None for a heartbeat."""
+    at = response.at.ToDatetime(UTC)
+    match response.WhichOneof("entry"):
+        case "snapshot":
+            return Entry(response.snapshot.update, response.snapshot.view, response.cursor, at)
+        case "update":
+            return Entry(response.update, None, response.cursor, at)
+        case _:
+            return None
