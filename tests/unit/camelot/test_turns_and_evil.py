@@ -26,7 +26,6 @@ from tests.unit.camelot.situations import (
     state_of,
 )
 
-
 # Turns
 
 
