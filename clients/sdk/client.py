@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from grpc import aio
 
 from clients.sdk.calls import Caller, Measured
 from clients.sdk.seat import Seat, new_request_id
 from roundtable.matchmaking.v1 import matchmaking_pb2 as matchmaking
-from roundtable.matchmaking.v1.matchmaking_pb2_grpc import MatchmakingServiceAsyncStub, MatchmakingServiceStub
+from roundtable.matchmaking.v1.matchmaking_pb2_grpc import MatchmakingServiceStub
 from roundtable.session.v1 import session_pb2 as session
-from roundtable.session.v1.session_pb2_grpc import SessionServiceAsyncStub, SessionServiceStub
+from roundtable.session.v1.session_pb2_grpc import SessionServiceStub
+
+if TYPE_CHECKING:  # there are no such classes when the program runs
+    from roundtable.matchmaking.v1.matchmaking_pb2_grpc import MatchmakingServiceAsyncStub
+    from roundtable.session.v1.session_pb2_grpc import SessionServiceAsyncStub
 
 PATIENCE_SECONDS = 60.0
 

@@ -7,14 +7,17 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from grpc import aio
 
 from clients.sdk.calls import Caller
 from clients.sdk.errors import CursorLost
 from roundtable.session.v1 import session_pb2 as session
-from roundtable.session.v1.session_pb2_grpc import SessionServiceAsyncStub
 from roundtable.table.v1.table_pb2 import Commitment, Decision, Update, View
+
+if TYPE_CHECKING:  # there are no such classes when the program runs
+    from roundtable.session.v1.session_pb2_grpc import SessionServiceAsyncStub
 
 
 def new_request_id() -> str:
