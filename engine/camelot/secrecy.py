@@ -19,20 +19,15 @@ COMBAT_BACKS = (
 REVEALING: frozenset[type[Event]] = frozenset(
     {
         events.BlackCardPeeked,
-        events.BlackCardsArranged,
         events.BlackCardsDrawn,
         events.BlackCardRead,
-        events.BlackCardRemoved,
         events.BlackCardsRevealed,
-        events.CardProposed,
         events.CardsGiven,
         events.CardsPooled,
         events.CardsShared,
         events.GameEnded,
-        events.KnightDied,
         events.LoyaltySeen,
         events.LoyaltyShown,
-        events.SwordsTurned,
         events.TraitorUnmasked,
         events.WhiteCardsDrawn,
     }
