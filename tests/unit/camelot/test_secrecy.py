@@ -1,4 +1,4 @@
-"""Situations rich in secrets: nobody can tell two deals apart that look alike to him, until a rule reveals something."""
+"""Situations rich in secrets: nobody tells two deals apart that look alike to him, until a rule reveals something."""
 
 from __future__ import annotations
 
