@@ -1,0 +1,85 @@
+"""Where matchmaking keeps what in the store.
+
+A pool belongs to one of 16 buckets. The bucket is the hash tag of all keys of its pools, tickets and claims, so
+that one script may touch them on a Redis Cluster, and holds their due work, so that nobody has to look for it.
+"""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+
+BUCKETS = 16
+
+_SECRET_BYTES = 32
+_TICKET_ID = re.compile(r"m(?P<bucket>[0-9]|1[0-5])-[A-Za-z0-9_-]{43}")
+_TAG = re.compile(r"\{m(?P<bucket>[0-9]+)\}")
+
+
+@dataclass(frozen=True)
+class Bucket:
+    number: int
+
+    def _key(self, *parts: str) -> str:
+        return ":".join((f"{{m{self.number}}}", *parts))
+
+    @property
+    def arrivals(self) -> str:
+        """Counts tickets: a ticket's number is its place in the queue."""
+        return self._key("arrivals")
+
+    @property
+    def due(self) -> str:
+        """Pools with enough tickets and claims that are not settled, by the time (ms) at which to take them up."""
+        return self._key("due")
+
+    @property
+    def channel(self) -> str:
+        """Says of a pool that its queue changed, and which tickets did: `pool ticket...`."""
+        return self._key("wake")
+
+    def ticket(self, ticket_id: str) -> str:
+        return self._key("ticket", ticket_id)
+
+    def claim(self, claim_id: str) -> str:
+        return self._key("claim", claim_id)
+
+    def queue(self, pool_id: str) -> str:
+        """The waiting tickets of a pool by arrival."""
+        return self._key("queue", pool_id)
+
+    def deadlines(self, pool_id: str) -> str:
+        """The same tickets by the time (ms) at which they expire."""
+        return self._key("deadlines", pool_id)
+
+    def new_ticket_id(self) -> str:
+        return f"m{self.number}-{new_secret()}"
+
+
+ALL_BUCKETS = tuple(Bucket(number) for number in range(BUCKETS))
+
+
+def bucket_of_ticket(ticket_id: str) -> Bucket | None:
+    """The bucket that a ticket's id carries; None if it is not the id of a ticket."""
+    found = _TICKET_ID.fullmatch(ticket_id)
+    return Bucket(int(found["bucket"])) if found else None
+
+
+def bucket_of_key(key: str) -> Bucket:
+    found = _TAG.match(key)
+    assert found is not None, "every key of a bucket starts with its tag"
+    return Bucket(int(found["bucket"]))
+
+
+def request_key(request_id: str) -> str:
+    """Where the ticket of a request is kept: by the request alone, as the same id may come with other content."""
+    return f"{{{_digest(request_id)}}}:request"
+
+
+def new_secret() -> str:
+    """256 random bits in 43 characters."""
+    return secrets.token_urlsafe(_SECRET_BYTES)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

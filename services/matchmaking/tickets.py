@@ -1,0 +1,198 @@
+"""Tickets and claims in the store."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from services.matchmaking import keys, scripts
+from services.matchmaking.keys import Bucket
+from services.matchmaking.pools import Pool
+from services.runtime.errors import Reason, ServiceError
+from services.runtime.store import Script, Store, Value
+
+# Who takes up work has this long to finish it before somebody else tries as well.
+LEASE_SECONDS = 3.0
+# How long the end of a ticket can be asked for.
+KEPT_SECONDS = 3600.0
+_REQUEST_SECONDS = 86_400.0
+
+
+class Deletion(Enum):
+    DELETED = "deleted"
+    MATCHED = "matched"
+    GONE = "gone"
+
+
+@dataclass(frozen=True)
+class Created:
+    ticket_id: str
+    pool_is_full: bool
+    """It has enough tickets for a game."""
+
+
+@dataclass(frozen=True)
+class TicketState:
+    waits: bool
+    """In the queue."""
+    claimed: bool
+    """Chosen for a game; for good."""
+    cancelled: bool
+    matched: bytes | None
+    """A `Matched` message, encoded."""
+    refused: bytes | None
+    """A `google.rpc.Status`, encoded: why the game could not be created."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Tickets chosen for one game, in the order of their seats."""
+
+    id: str
+    pool: Pool
+    request_id: str
+    """Under which the game is created, by whoever gets to it: always the same game. Secret."""
+    tickets: tuple[str, ...]
+    attempts: int
+    """How often creating the game failed."""
+
+
+class Tickets:
+    """Every method can raise STORE_UNAVAILABLE."""
+
+    def __init__(self, store: Store, life_seconds: float) -> None:
+        self._store = store
+        self._life = _ms(life_seconds)
+
+    async def create(self, request_id: str, player_id: str, pool: Pool) -> Created:
+        """Queues a ticket; a repeated request gets the ticket it had.
+
+        Raises:
+            ServiceError: REQUEST_ID_REUSED.
+        """
+        content = hashlib.blake2b(json.dumps([player_id, pool.encoded]).encode(), digest_size=16).hexdigest()
+        first = await self._store.run(
+            scripts.REMEMBER,
+            [keys.request_key(request_id)],
+            [f"{content} {pool.bucket.new_ticket_id()}", _ms(_REQUEST_SECONDS)],
+        )
+        first_content, _, ticket_id = str(first, "ascii").partition(" ")
+        if first_content != content:
+            raise ServiceError(
+                Reason.REQUEST_ID_REUSED, "another ticket was asked for under this request id", field="request_id"
+            )
+        full = await self._run(
+            scripts.ENQUEUE,
+            pool,
+            [pool.bucket.ticket(ticket_id), pool.bucket.arrivals],
+            [_ms(LEASE_SECONDS), ticket_id, player_id, self._life, _ms(KEPT_SECONDS)],
+        )
+        return Created(ticket_id, bool(full))
+
+    async def pool_of(self, ticket_id: str) -> Pool | None:
+        """The pool of a ticket; None if there is no such ticket."""
+        bucket = keys.bucket_of_ticket(ticket_id)
+        encoded = await self._store.call("HGET", bucket.ticket(ticket_id), "pool") if bucket else None
+        return Pool.decode(encoded) if encoded else None
+
+    async def delete(self, pool: Pool, ticket_id: str) -> Deletion:
+        answer = await self._run(
+            scripts.DELETE,
+            pool,
+            [pool.bucket.ticket(ticket_id)],
+            [_ms(LEASE_SECONDS), ticket_id, _ms(KEPT_SECONDS)],
+        )
+        return Deletion(str(answer, "ascii"))
+
+    async def follow(self, pool: Pool, tickets: Mapping[str, bool]) -> tuple[int, dict[str, TicketState]]:
+        """Prolongs the lives of waiting tickets of a pool and gives how many wait in it, and the tickets' states.
+
+        Args:
+            tickets: whether each has been followed without a gap since it was last seen waiting. Such a ticket
+                has not expired, even if the store was away for longer than its life.
+        """
+        waiting, states = await self._run(
+            scripts.FOLLOW,
+            pool,
+            [pool.bucket.ticket(ticket_id) for ticket_id in tickets],
+            [
+                _ms(LEASE_SECONDS),
+                self._life,
+                _ms(KEPT_SECONDS),
+                *(part for ticket_id, followed in tickets.items() for part in (ticket_id, int(followed))),
+            ],
+        )
+        return waiting, {
+            ticket_id: TicketState(bool(waits), claim is not None, cancelled is not None, matched, refused)
+            for ticket_id, (waits, claim, cancelled, matched, refused) in zip(tickets, states, strict=True)
+        }
+
+    async def claim_oldest(self, pool: Pool) -> str | None:
+        """Claims the tickets that have waited longest, if there are enough for a game, and gives the claim's id."""
+        claim_id, request_id = keys.new_secret(), keys.new_secret()
+        while oldest := await self._run(scripts.OLDEST, pool, [], [_ms(LEASE_SECONDS)]):
+            tickets = [str(ticket, "ascii") for ticket in oldest]
+            claimed = await self._run(
+                scripts.CLAIM,
+                pool,
+                [pool.bucket.claim(claim_id), *map(pool.bucket.ticket, tickets)],
+                [_ms(LEASE_SECONDS), claim_id, request_id, *tickets],
+            )
+            if claimed:
+                return claim_id
+        return None
+
+    async def take_due(self, bucket: Bucket) -> list[str]:
+        """Takes up the work that is due in a bucket: `pool:<encoded pool>` and `claim:<claim id>`."""
+        items = await self._store.run(scripts.TAKE_DUE, [bucket.due], [_ms(LEASE_SECONDS)])
+        return [str(item, "utf-8") for item in items]
+
+    async def load_claim(self, bucket: Bucket, claim_id: str) -> Claim | None:
+        """A claim; None if it is settled."""
+        fields = await self._store.call("HMGET", bucket.claim(claim_id), "pool", "request", "tickets", "attempts")
+        pool, request, tickets, attempts = fields
+        if pool is None:
+            return None
+        return Claim(
+            claim_id,
+            Pool.decode(pool),
+            str(request, "ascii"),
+            tuple(str(tickets, "ascii").split()),
+            int(attempts),
+        )
+
+    async def settle_matched(self, claim: Claim, matched: Sequence[bytes]) -> bool:
+        """Gives each ticket of a claim its encoded `Matched`; false if that, or a refusal, was done before."""
+        return await self._settle(claim, "matched", matched)
+
+    async def settle_refused(self, claim: Claim, status: bytes) -> bool:
+        """Tells each ticket of a claim why there is no game; false if that, or a match, was done before."""
+        return await self._settle(claim, "refused", [status] * len(claim.tickets))
+
+    async def _settle(self, claim: Claim, field: str, values: Sequence[bytes]) -> bool:
+        bucket = claim.pool.bucket
+        done = await self._run(
+            scripts.SETTLE,
+            claim.pool,
+            [bucket.claim(claim.id), *map(bucket.ticket, claim.tickets)],
+            [claim.id, _ms(KEPT_SECONDS), field, *values, *claim.tickets],
+        )
+        return bool(done)
+
+    async def postpone(self, claim: Claim, seconds: float) -> None:
+        bucket = claim.pool.bucket
+        await self._store.run(scripts.POSTPONE, [bucket.due, bucket.claim(claim.id)], [claim.id, _ms(seconds)])
+
+    async def _run(self, script: Script, pool: Pool, more_keys: Sequence[str], more_arguments: Sequence[Value]) -> Any:
+        bucket = pool.bucket
+        return await self._store.run(
+            script,
+            [bucket.queue(pool.id), bucket.deadlines(pool.id), bucket.due, *more_keys],
+            [pool.id, pool.encoded, pool.seats, bucket.channel, *more_arguments],
+        )
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
