@@ -1,0 +1,172 @@
+"""The rules behind gRPC: stateless, as a table travels in every call."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from importlib import import_module
+from time import perf_counter
+
+import msgspec
+from grpc import aio
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from engine.catalogue import GAMES
+from engine.core.chance import SECRET_BYTES, Seed
+from engine.core.table import Input, InputKind, Step, Table
+from engine.core.wire import Wire, commitment, game_info
+from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
+from services.engine import fields
+from services.engine.refusals import refusals
+from services.runtime.errors import Reason, ServiceError
+from services.runtime.interceptors import Context
+
+WIRES: dict[str, Wire] = {game.id: import_module(f"engine.{game.id}.wire").WIRE for game in GAMES}
+"""How each game's tables travel: every game has a module for it."""
+
+_INPUT_KINDS = {
+    InputKind.ANSWER: engine_pb2.INPUT_KIND_ANSWER,
+    InputKind.DEFAULT: engine_pb2.INPUT_KIND_DEFAULT_ANSWER,
+    InputKind.ORDER: engine_pb2.INPUT_KIND_STANDING_ANSWER,
+    InputKind.ORDERS: engine_pb2.INPUT_KIND_STANDING_ORDERS,
+}
+
+_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1)
+
+
+class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
+    """Every method works at once, in the event loop: a call takes some 100 microseconds and waits for nothing."""
+
+    def __init__(self, allow_seeds: bool, registry: CollectorRegistry) -> None:
+        self._allow_seeds = allow_seeds
+        # A stream is one call to the server's own metrics, however many inputs it carries.
+        self._resolved = Counter(
+            "roundtable_engine_inputs",
+            "Inputs that were resolved, by the reason of their refusal (empty if accepted).",
+            ["reason"],
+            registry=registry,
+        )
+        self._duration = Histogram(
+            "roundtable_engine_input_seconds", "Time to resolve an input.", buckets=_BUCKETS, registry=registry
+        )
+
+    async def ListGames(self, request: engine_pb2.ListGamesRequest, context: Context) -> engine_pb2.ListGamesResponse:
+        return engine_pb2.ListGamesResponse(games=sorted(map(game_info, GAMES), key=lambda game: game.id))
+
+    async def NewGame(self, request: engine_pb2.NewGameRequest, context: Context) -> engine_pb2.NewGameResponse:
+        with refusals():
+            fields.check_text("game", request.game, fields.GAME_MAX)
+            fields.check_game_options(request.options)
+            game = GAMES.get(request.game)
+            table, step = Table.new(game, request.seats, request.options, self._seed(request))
+            response = engine_pb2.NewGameResponse(commitment=commitment(table))
+            fill(response.resolved, table, step)
+        return response
+
+    def _seed(self, request: engine_pb2.NewGameRequest) -> Seed:
+        contributions = tuple(request.contributions)
+        if not request.HasField("seed"):
+            return Seed(secrets.token_bytes(SECRET_BYTES), contributions)
+        if not self._allow_seeds:
+            raise ServiceError(Reason.SEEDS_NOT_ALLOWED, "this server makes no games from fixed seeds", field="seed")
+        return msgspec.structs.replace(Seed.fixed(request.seed), contributions=contributions)
+
+    async def Resolve(  # type: ignore[override]  # the stubs know only handlers that yield
+        self, requests: AsyncIterator[engine_pb2.ResolveRequest], context: Context
+    ) -> None:
+        """Reads by itself instead of iterating, as an iterator would end with the first message it cannot decode."""
+        while True:
+            try:
+                request = await context.read()
+            except ServiceError as error:
+                await context.write(engine_pb2.ResolveResponse(error=error.to_status()))
+                continue
+            if request is aio.EOF:
+                return
+            await context.write(self._resolve(request))
+
+    def _resolve(self, request: engine_pb2.ResolveRequest) -> engine_pb2.ResolveResponse:
+        started = perf_counter()
+        response = engine_pb2.ResolveResponse(call=request.call)
+        reason = ""
+        try:
+            with refusals():
+                table = load(request.state)
+                fill(response.resolved, table, apply(table, request))
+        except ServiceError as error:
+            reason = error.reason
+            response.error.CopyFrom(error.to_status())
+        self._resolved.labels(reason).inc()
+        self._duration.observe(perf_counter() - started)
+        return response
+
+    async def View(self, request: engine_pb2.ViewRequest, context: Context) -> engine_pb2.ViewResponse:
+        with refusals():
+            table = load(request.state)
+            wire = WIRES[table.game.id]
+            seat = request.seat if request.HasField("seat") else None
+            update = wire.update(table)
+            if seat is not None:
+                fields.check_seat(table, seat)
+                wire.add_private(update, table, seat)
+            return engine_pb2.ViewResponse(view=wire.view(table, seat), update=update, digest=table.history)
+
+    async def Explain(self, request: engine_pb2.ExplainRequest, context: Context) -> engine_pb2.ExplainResponse:
+        with refusals():
+            fields.check_text("candidate", request.candidate, fields.OPTION_MAX)
+            table = load(request.state)
+            found = table.explain(request.seat, request.candidate)
+            if not found.known:
+                raise ServiceError(
+                    Reason.UNKNOWN_OPTION, "no such candidate belongs to this decision", field="candidate"
+                )
+            condition = "" if found.offered else table.game.rules[found.rule].title
+            return engine_pb2.ExplainResponse(offered=found.offered, rule=found.rule, condition=condition)
+
+
+def load(state: bytes) -> Table:
+    fields.check_state(state)
+    return Table.load(GAMES, state)
+
+
+def apply(table: Table, request: engine_pb2.ResolveRequest) -> Step:
+    """Gives the table the request's input."""
+    match fields.check_input(request.WhichOneof("input")):
+        case "answer":
+            answer = request.answer
+            fields.check_text("decision", answer.decision, fields.DECISION_MAX)
+            fields.check_picks(answer.picks)
+            return table.answer(answer.seat, answer.decision, answer.picks)
+        case "default_answer":
+            default = request.default_answer
+            fields.check_text("decision", default.decision, fields.DECISION_MAX)
+            return table.answer_default(default.seat, default.decision)
+        case _:
+            standing = request.standing_orders
+            fields.check_orders(standing.orders)
+            return table.set_orders(standing.seat, standing.orders)
+
+
+def fill(resolved: engine_pb2.Resolved, table: Table, step: Step) -> None:
+    """Puts a table after a step, and the step as each seat may see it, into a message."""
+    wire = WIRES[table.game.id]
+    resolved.state = table.save()
+    resolved.version = table.version
+    resolved.digest = table.history
+    resolved.inputs.extend(map(logged, step.inputs))
+    public = wire.update(table, step.told)
+    resolved.public.CopyFrom(public)
+    for seat in table.game.seats_of(table.play):
+        update = resolved.seats[seat]
+        update.CopyFrom(public)
+        wire.add_private(update, table, seat, step.told)
+
+
+def logged(given: Input) -> engine_pb2.LoggedInput:
+    return engine_pb2.LoggedInput(
+        kind=_INPUT_KINDS[given.kind],
+        seat=given.seat,
+        decision=str(given.ask) if given.ask else "",
+        picks=given.picks,
+        orders=dict(given.orders),
+    )
