@@ -49,6 +49,15 @@ class Settings(BaseSettings):
     ticket_seconds: float = Field(
         default=60, gt=0, le=3600, description="life of a waiting ticket that nobody watches, in seconds"
     )
+    heartbeat_seconds: float = Field(
+        default=8, gt=0, le=10, description="longest silence in a feed that is watched, in seconds"
+    )
+    feed_entries: int = Field(
+        default=64, ge=1, le=10_000, description="entries a game's feed keeps; who is further behind gets a snapshot"
+    )
+    finished_game_seconds: int = Field(
+        default=7 * 24 * 3600, ge=60, description="how long a finished game can still be looked at, in seconds"
+    )
     max_message_bytes: int = Field(
         default=1 << 20, ge=1 << 10, le=1 << 26, description="largest accepted message, in bytes"
     )

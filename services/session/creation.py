@@ -1,0 +1,69 @@
+"""How games come to be: once for each request, however often it is made."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from hashlib import blake2b
+
+import msgspec
+
+from roundtable.engine.v1 import engine_pb2
+from roundtable.session.v1 import session_pb2
+from roundtable.table.v1 import table_pb2
+from services.session.cursors import mark_of
+from services.session.engines import Engines
+from services.session.keys import GameKeys, new_game
+from services.session.moves import request_id_reused
+from services.session.seats import SALT_BYTES, new_seats, seal, token, token_digest, unseal
+from services.session.store import Birth, Entry, Games, Meta
+
+
+class Creation:
+    def __init__(self, games: Games, engines: Engines) -> None:
+        self._games = games
+        self._engines = engines
+
+    async def create(self, request: session_pb2.CreateGameRequest) -> session_pb2.CreateGameResponse:
+        """The game that a request asks for, made if it is not there yet.
+
+        Raises:
+            ServiceError: REQUEST_ID_REUSED, or the engine's refusal. After STORE_UNAVAILABLE the game may be there; the
+                same request tells.
+        """
+        game, content = new_game(request.request_id), _content(request)
+        birth = await self._games.birth(game) or await self._make(game, request, content)
+        if birth.content != content:
+            raise request_id_reused()
+        return session_pb2.CreateGameResponse(
+            game_id=game.id,
+            seat_tokens=[token(seat) for seat in unseal(birth.sealed_seats, request.request_id, birth.salt)],
+            commitment=table_pb2.Commitment.FromString(birth.commitment),
+        )
+
+    async def _make(self, game: GameKeys, request: session_pb2.CreateGameRequest, content: bytes) -> Birth:
+        made = await self._engines.new_game(
+            engine_pb2.NewGameRequest(
+                game=request.game,
+                seats=request.seats,
+                options=request.options,
+                seed=request.seed if request.HasField("seed") else None,
+            )
+        )
+        seats, salt = new_seats(request.seats), secrets.token_bytes(SALT_BYTES)
+        return await self._games.create(
+            game,
+            Meta(request.seats, request.spectators, salt),
+            Birth(content, salt, seal(seats, request.request_id, salt), made.commitment.SerializeToString()),
+            [token_digest(token(seat)) for seat in seats],
+            made.resolved.state,
+            # A place for cursors only: whoever watches has the set-up in a snapshot.
+            Entry(mark_of(made.resolved.digest, salt), time.time_ns() // 1_000_000, False, b"", {}),
+        )
+
+
+def _content(request: session_pb2.CreateGameRequest) -> bytes:
+    """Digest of everything that is asked for."""
+    seed = request.seed if request.HasField("seed") else None
+    asked = (request.game, request.seats, sorted(request.options.items()), seed, request.spectators)
+    return blake2b(msgspec.msgpack.encode(asked), digest_size=16, person=b"new game").digest()

@@ -1,0 +1,56 @@
+"""Bounds of the fields that callers fill, as the contract states them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from services.runtime.errors import Reason, ServiceError
+
+ID_MAX = 64
+CREATE_REQUEST_ID_MIN = 16
+GAME_MAX = 32
+OPTION_MAX = 64
+PICKS_MAX = 1024
+ORDER_KEY_MAX = 32
+ORDERS_MAX = 32
+GAME_OPTIONS_MAX = 32
+
+
+def check_text(field: str, text: str, most: int, least: int = 1) -> None:
+    """
+    Args:
+        least, most: bounds of its length, in characters.
+    """
+    if not text:
+        raise ServiceError(Reason.FIELD_MISSING, f"{field} is missing", field=field)
+    if len(text) > most:
+        raise _too_long(field, most, "characters")
+    if len(text) < least:
+        raise ServiceError(Reason.FIELD_INVALID, f"{field} has less than {least} characters", field=field)
+
+
+def check_picks(picks: Sequence[str]) -> None:
+    _check_number("picks", picks, PICKS_MAX)
+    for pick in picks:
+        check_text("picks", pick, OPTION_MAX)
+
+
+def check_orders(orders: Mapping[str, str]) -> None:
+    _check_number("orders", orders, ORDERS_MAX)
+    for key, option in orders.items():
+        check_text("orders", key, ORDER_KEY_MAX)
+        check_text("orders", option, OPTION_MAX)
+
+
+def check_game_options(options: Mapping[str, str]) -> None:
+    """Only how much there is: the engine knows the options, and bounds them by that."""
+    _check_number("options", options, GAME_OPTIONS_MAX)
+
+
+def _check_number(field: str, values: Collection[str], most: int) -> None:
+    if len(values) > most:
+        raise _too_long(field, most, "entries")
+
+
+def _too_long(field: str, most: int, unit: str) -> ServiceError:
+    return ServiceError(Reason.FIELD_TOO_LONG, f"{field} has more than {most} {unit}", field=field)

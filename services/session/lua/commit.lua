@@ -1,0 +1,35 @@
+-- Puts a step into a game, if the game is where the step began: all of it or nothing.
+--
+-- KEYS  the game, its log, its feed, the wake-up channel of its bucket
+-- ARGV  1 version where the step began; 2 version after it; 3 state; 4 mark; 5 seat; 6 the seat's answer;
+--       7 fingerprints, one for each input; 8 bytes of a fingerprint; 9 fingerprints in a chunk; 10 entry of the feed;
+--       11 entries the feed keeps; 12 seconds until the game is forgotten, 0 while it goes on; 13 id of the game;
+--       14... entries of the log
+-- Gives 1, or 0 if the game is elsewhere or nowhere.
+
+if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then
+  return 0
+end
+
+redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3], 'mark', ARGV[4], 'a' .. ARGV[5], ARGV[6])
+
+local version, width, per_chunk = tonumber(ARGV[1]), tonumber(ARGV[8]), tonumber(ARGV[9])
+for number = 0, #ARGV[7] / width - 1 do
+  -- Chunks, as one string for all would be written anew with each move.
+  local chunk = 'r' .. math.floor((version + number) / per_chunk)
+  local fingerprints = redis.call('HGET', KEYS[1], chunk) or ''
+  redis.call('HSET', KEYS[1], chunk, fingerprints .. string.sub(ARGV[7], number * width + 1, (number + 1) * width))
+end
+
+redis.call('RPUSH', KEYS[2], unpack(ARGV, 14))
+
+local position = redis.call('HINCRBY', KEYS[1], 'position', 1)
+redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[11], position .. '-0', 'e', ARGV[10])
+
+if ARGV[12] ~= '0' then
+  for key = 1, 3 do
+    redis.call('EXPIRE', KEYS[key], ARGV[12])
+  end
+end
+redis.call('SPUBLISH', KEYS[4], ARGV[13])
+return 1

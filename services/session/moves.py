@@ -1,0 +1,110 @@
+"""What seats do: each request changes its game once, however often it is made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from roundtable.engine.v1 import engine_pb2
+from services.runtime.errors import Reason, ServiceError
+from services.session.cursors import mark_of
+from services.session.engines import Engines
+from services.session.keys import GameKeys
+from services.session.log import what_came_of
+from services.session.requests import Request
+from services.session.store import Entry, Game, Games, Step
+
+MakeInput = Callable[[bytes, int], engine_pb2.ResolveRequest]
+"""The engine's request to give a table, as its state, an input of a seat."""
+
+
+class Moves:
+    def __init__(self, games: Games, engines: Engines) -> None:
+        self._games = games
+        self._engines = engines
+
+    async def make(self, game: GameKeys, request: Request, make_input: MakeInput) -> bytes:
+        """Carries out a request of a seat, unless it was carried out before, and gives the step in the form that the
+        seat may see, as an encoded `Update`: each time the same.
+
+        Raises:
+            ServiceError: GAME_NOT_FOUND, SEAT_TOKEN_INVALID, REQUEST_ID_REUSED, ALREADY_APPLIED, or the rules' refusal.
+                After STORE_UNAVAILABLE it may have been carried out; the same request tells.
+        """
+        while True:
+            before = await self._games.load(game, request.token, request)
+            if before.seat is None:
+                raise seat_token_invalid()
+            if before.earlier is not None:
+                if before.earlier.fingerprint != request.fingerprint:
+                    raise request_id_reused()
+                if before.earlier.update is None:
+                    raise ServiceError(
+                        Reason.ALREADY_APPLIED,
+                        "the request was carried out, and the seat has moved on since",
+                        metadata={"version": str(before.earlier.version)},
+                    )
+                return before.earlier.update
+            try:
+                resolved = await self._engines.resolve(make_input(before.state, before.seat))
+            except ServiceError as refusal:
+                raise await self._told(refusal, game, make_input(b"", before.seat)) from refusal
+            step = Step(before.seat, resolved, _entry(before, resolved))
+            if await self._games.commit(game, before, step, request):
+                return step.entry.form(before.seat)
+            # Somebody else moved first; the request is judged again by where the game stands then.
+
+    async def _told(self, refusal: ServiceError, game: GameKeys, refused: engine_pb2.ResolveRequest) -> ServiceError:
+        """A refusal of the engine in the terms of the seat's request."""
+        told = translate(refusal)
+        if told.reason is Reason.DECISION_CLOSED:
+            answer = refused.answer
+            answered = what_came_of(await self._games.log(game), answer.seat, answer.decision)
+            if answered is not None:
+                told.metadata |= {"version": str(answered.version), "outcome": answered.outcome}
+                if answered.picks:
+                    told.metadata["picks"] = ",".join(map(str, answered.picks))
+        return told
+
+
+def translate(refusal: ServiceError) -> ServiceError:
+    """A refusal of the engine as one of ours: a table that the engine cannot read is our fault, and its fields for seat
+    and decision are not fields of our callers by these names."""
+    if refusal.reason is Reason.STATE_GARBLED:
+        return ServiceError(Reason.INTERNAL, "the game's table cannot be read")
+    match refusal.metadata.pop("field", None):
+        case None | "seat" | "state":
+            field = None
+        case "decision":
+            field = "decision_id"
+        case other:
+            field = other
+    return ServiceError(
+        refusal.reason,
+        refusal.message,
+        field=field,
+        metadata=refusal.metadata,
+        retry_after=refusal.retry_after,
+    )
+
+
+def seat_token_invalid() -> ServiceError:
+    return ServiceError(Reason.SEAT_TOKEN_INVALID, "this is not the token of a seat of this game", field="seat_token")
+
+
+def request_id_reused() -> ServiceError:
+    return ServiceError(
+        Reason.REQUEST_ID_REUSED, "the request id was used for another content before", field="request_id"
+    )
+
+
+def _entry(before: Game, resolved: engine_pb2.Resolved) -> Entry:
+    public = resolved.public.SerializeToString()
+    forms = {seat: update.SerializeToString() for seat, update in resolved.seats.items()}
+    return Entry(
+        mark_of(resolved.digest, before.meta.salt),
+        time.time_ns() // 1_000_000,
+        resolved.public.HasField("outcome"),
+        public,
+        {seat: form for seat, form in forms.items() if form != public},
+    )

@@ -1,0 +1,220 @@
+"""Games in the store: each is read by one script and changed by one, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import msgspec
+
+from roundtable.engine.v1 import engine_pb2
+from services.runtime.store import Script, Store
+from services.session.cursors import Cursor
+from services.session.keys import GameKeys, game_not_found
+from services.session.log import encode_input
+from services.session.requests import FINGERPRINT_BYTES, NO_REQUEST, Request
+
+_FINGERPRINTS_IN_A_CHUNK = 64
+
+_encode = msgspec.msgpack.encode
+
+
+class Meta(msgspec.Struct, frozen=True, array_like=True):
+    """What never changes about a game and is needed in every call."""
+
+    seats: int
+    spectators: bool
+    salt: bytes
+
+
+class Birth(msgspec.Struct, frozen=True, array_like=True):
+    """What a repeated CreateGame is answered from."""
+
+    content: bytes
+    """Digest of what was asked for."""
+    salt: bytes
+    sealed_seats: bytes
+    commitment: bytes
+    """The engine's message, encoded."""
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """One step in the feed, in each form that somebody may see; the forms are encoded `Update` messages."""
+
+    mark: bytes
+    at_ms: int
+    """When it was made, in milliseconds since 1970."""
+    last: bool
+    """The game is over with it."""
+    public: bytes
+    seats: dict[int, bytes]
+    """Forms that differ from the public one."""
+
+    def form(self, seat: int | None) -> bytes:
+        return self.public if seat is None else self.seats.get(seat, self.public)
+
+
+class _Answer(msgspec.Struct, frozen=True, array_like=True):
+    version: int
+    update: bytes
+
+
+_decode_meta = msgspec.msgpack.Decoder(Meta).decode
+_decode_birth = msgspec.msgpack.Decoder(Birth).decode
+_decode_entry = msgspec.msgpack.Decoder(Entry).decode
+_decode_answer = msgspec.msgpack.Decoder(_Answer).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What came of an earlier request of the same id."""
+
+    version: int
+    """The version it made."""
+    fingerprint: bytes
+    update: bytes | None
+    """The seat's form of the step, encoded; None if the seat has had a later one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game as it stands, and one seat's part in it."""
+
+    meta: Meta
+    version: int
+    cursor: Cursor
+    state: bytes
+    seat: int | None
+    """Whose token it is; None if it is no seat's."""
+    earlier: Earlier | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a commit puts into a game."""
+
+    seat: int
+    """Whose request it was."""
+    resolved: engine_pb2.Resolved
+    entry: Entry
+
+
+class Games:
+    """The games of a store. Every method raises STORE_UNAVAILABLE when it does not answer."""
+
+    def __init__(self, store: Store, *, feed_entries: int, finished_seconds: int) -> None:
+        """
+        Args:
+            feed_entries: how many entries a feed keeps.
+            finished_seconds: how long a game can be looked at after its end.
+        """
+        self._store = store
+        self._feed_entries = feed_entries
+        self._finished_seconds = finished_seconds
+
+    async def birth(self, game: GameKeys) -> Birth | None:
+        """How a game was created, if it was."""
+        birth = await self._store.call("HGET", game.game, "birth")
+        return None if birth is None else _decode_birth(birth)
+
+    async def create(
+        self, game: GameKeys, meta: Meta, birth: Birth, tokens: Sequence[bytes], state: bytes, entry: Entry
+    ) -> Birth:
+        """Puts a game there unless it is there already, and gives the birth of the one that is there.
+
+        Args:
+            tokens: digests of the seats' tokens, in the order of the seats.
+        """
+        fields: Mapping[str | bytes, str | bytes | int] = {
+            "meta": _encode(meta),
+            "birth": _encode(birth),
+            "version": 0,
+            "position": 1,
+            "mark": entry.mark,
+            "state": state,
+            **{b"t" + token: seat for seat, token in enumerate(tokens)},
+        }
+        arguments = [_encode(entry), *(part for field in fields.items() for part in field)]
+        return _decode_birth(await self._store.run(_CREATE, [game.game, game.feed], arguments))
+
+    async def load(self, game: GameKeys, token: bytes = b"", request: Request | None = None) -> Game:
+        """
+        Args:
+            token: digest of a seat's token; empty for a spectator.
+
+        Raises:
+            ServiceError: GAME_NOT_FOUND.
+        """
+        found = await self._store.run(
+            _LOAD,
+            [game.game],
+            [token, request.id if request else b"", FINGERPRINT_BYTES, _FINGERPRINTS_IN_A_CHUNK],
+        )
+        if found is None:
+            raise game_not_found()
+        meta, version, position, mark, state, seat, *earlier = found
+        return Game(
+            _decode_meta(meta),
+            int(version),
+            Cursor(int(position), mark),
+            state,
+            None if seat is None else int(seat),
+            _earlier(*earlier) if earlier else None,
+        )
+
+    async def commit(self, game: GameKeys, before: Game, step: Step, request: Request) -> bool:
+        """Puts a step into a game and wakes its watchers; False if the game has moved on since `before`.
+
+        After an error the step may have been put there or not; the same request tells.
+        """
+        resolved, entry = step.resolved, step.entry
+        fingerprints = request.fingerprint + NO_REQUEST * (len(resolved.inputs) - 1)
+        answer = _Answer(before.version + 1, entry.form(step.seat))
+        done: int = await self._store.run(
+            _COMMIT,
+            [game.game, game.log, game.feed, game.wake],
+            [
+                before.version,
+                resolved.version,
+                resolved.state,
+                entry.mark,
+                step.seat,
+                _encode(answer),
+                fingerprints,
+                FINGERPRINT_BYTES,
+                _FINGERPRINTS_IN_A_CHUNK,
+                _encode(entry),
+                self._feed_entries,
+                self._finished_seconds if entry.last else 0,
+                game.id,
+                *map(encode_input, resolved.inputs),
+            ],
+        )
+        return bool(done)
+
+    async def log(self, game: GameKeys) -> list[bytes]:
+        """The inputs of a game; the first made version 1."""
+        entries: list[bytes] = await self._store.call("LRANGE", game.log, 0, -1)
+        return entries
+
+    async def feed(self, game: GameKeys, position: int) -> list[tuple[int, Entry]]:
+        """The entries that the feed has from this position on, this one included, with their positions."""
+        found: list[tuple[bytes, dict[bytes, bytes]]] = await self._store.call(
+            "XRANGE", game.feed, f"{position}-0", "+"
+        )
+        return [(int(name.partition(b"-")[0]), _decode_entry(fields[b"e"])) for name, fields in found]
+
+
+def _earlier(version: int, fingerprint: bytes, answer: bytes | None) -> Earlier:
+    kept = None if answer is None else _decode_answer(answer)
+    return Earlier(version, fingerprint, kept.update if kept is not None and kept.version == version else None)
+
+
+def _script(name: str) -> Script:
+    return Script(files(__package__).joinpath("lua", f"{name}.lua").read_text(encoding="utf-8"))
+
+
+_LOAD = _script("load")
+_COMMIT = _script("commit")
+_CREATE = _script("create")

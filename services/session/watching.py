@@ -1,0 +1,89 @@
+"""Watches of clients: a snapshot or a continuation, then every entry of the feed, and heartbeats."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from roundtable.session.v1 import session_pb2
+from services.runtime.errors import Reason, ServiceError
+from services.session.cursors import Cursor, decode_cursor, encode_cursor
+from services.session.feeds import FeedGap, read_from
+from services.session.keys import GameKeys
+from services.session.store import Games
+from services.session.tails import Tails
+from services.session.views import Views
+
+Send = Callable[[bytes], Awaitable[None]]
+
+
+class Watches:
+    def __init__(self, games: Games, views: Views, tails: Tails, *, heartbeat_seconds: float) -> None:
+        self._games = games
+        self._views = views
+        self._tails = tails
+        self._heartbeat_seconds = heartbeat_seconds
+
+    async def watch(self, game: GameKeys, seat_token: str | None, after: str | None, send: Send) -> None:
+        """Sends the responses of a watch, encoded. Returns after the entry with the outcome.
+
+        Args:
+            after: the cursor to go on from.
+
+        Raises:
+            ServiceError: as `Views.look` and `Views.view`; CURSOR_INVALID, CURSOR_UNKNOWN.
+        """
+        cursor = None if after is None else decode_cursor(game.id, after)
+        look = await self._views.look(game, seat_token)
+        if cursor is not None:
+            try:
+                entries = await read_from(self._games, game, cursor)
+            except FeedGap:
+                cursor = None
+            else:
+                for entry in entries[1:]:
+                    await send(entry.response(look.seat))
+                if entries[-1].last:
+                    return
+                cursor = entries[-1].cursor
+        while True:
+            if cursor is None:
+                view = await self._views.view(look)
+                cursor = look.cursor
+                snapshot = session_pb2.Snapshot(view=view.view, update=view.update)
+                await send(_response(game, cursor, session_pb2.WatchResponse(snapshot=snapshot)))
+                if view.update.HasField("outcome"):
+                    return
+            try:
+                await self._follow(game, look.seat, cursor, send)
+                return
+            except FeedGap:
+                # Too slow for the feed: what the watcher has missed is in a new snapshot.
+                look, cursor = await self._views.look(game, seat_token), None
+
+    async def _follow(self, game: GameKeys, seat: int | None, cursor: Cursor, send: Send) -> None:
+        with self._tails.joined(game, cursor) as tail:
+            while True:
+                try:
+                    async with asyncio.timeout(self._heartbeat_seconds):
+                        entries = await tail.after(cursor)
+                except TimeoutError:
+                    if not self._tails.woken:
+                        raise ServiceError(Reason.STORE_UNAVAILABLE, "the store does not tell what happens") from None
+                    await send(_response(game, cursor, session_pb2.WatchResponse(heartbeat=session_pb2.Heartbeat())))
+                    continue
+                for entry in entries:
+                    await send(entry.response(seat))
+                    if entry.last:
+                        return
+                    cursor = entry.cursor
+
+
+def _response(game: GameKeys, cursor: Cursor, response: session_pb2.WatchResponse) -> bytes:
+    response.cursor = encode_cursor(game.id, cursor)
+    at = Timestamp()
+    at.GetCurrentTime()
+    response.at.CopyFrom(at)
+    return response.SerializeToString()
