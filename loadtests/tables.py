@@ -15,7 +15,9 @@ from engine.core.chance import Seed
 from engine.core.games import AnyGame
 from engine.core.table import Table
 from loadtests.measuring import Figures, Measure, Path, spread
+from roundtable.engine.v1.engine_pb2 import Resolved
 from services.cli.simulate import simulate
+from services.engine.service import fill, load
 
 SEED = 1
 
@@ -122,17 +124,23 @@ def _travel(saved: Sequence[bytes], of: int) -> Figures:
 
 
 def _resolve(sampled: Sequence[Position]) -> Figures:
-    stages: dict[str, list[int]] = {"load": [], "rules": [], "messages": [], "save": [], "total": []}
+    took: dict[str, list[int]] = {"load": [], "rules": [], "messages": [], "save": [], "total": []}
     for each in sampled:
-        times = [perf_counter_ns()]
-        table = Table.load(GAMES, each.saved)
-        times.append(perf_counter_ns())
-        table.answer(each.seat, each.decision, each.picks)
-        times.append(perf_counter_ns())
-        times.append(perf_counter_ns())
+        began = perf_counter_ns()
+        table = load(each.saved)
+        loaded = perf_counter_ns()
+        step = table.answer(each.seat, each.decision, each.picks)
+        answered = perf_counter_ns()
+        resolved = Resolved()
+        fill(resolved, table, step)
+        resolved.SerializeToString()
+        ended = perf_counter_ns()
+        # Saving is a part of filling the message, and measured once more to tell it from the rest.
         table.save()
-        times.append(perf_counter_ns())
-        steps = [after - before for before, after in zip(times, times[1:], strict=False)]
-        for stage, took in zip(stages, [*steps, times[-1] - times[0]], strict=True):
-            stages[stage].append(took)
-    return {f"{stage}_us": median(took) / 1000 for stage, took in stages.items()}
+        saving = perf_counter_ns() - ended
+        took["load"].append(loaded - began)
+        took["rules"].append(answered - loaded)
+        took["messages"].append(ended - answered - saving)
+        took["save"].append(saving)
+        took["total"].append(ended - began)
+    return {f"{stage}_us": median(times) / 1000 for stage, times in took.items()}

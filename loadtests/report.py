@@ -1,0 +1,101 @@
+"""Results for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+
+from loadtests.measuring import Results
+
+STATE_BYTES = 4096
+SAVE_LOAD_US = 100
+DECISIONS_PER_S = 5000
+
+
+def report(results: Results) -> RenderableType:
+    machine = results["machine"]
+    return Group(
+        _rates(results["engine"]),
+        _state(results["state"]),
+        _resolve(results["resolve"]),
+        _turn(results["turn"], machine["cores"]),
+        f"medians of {results['repeats']} interleaved repeats, on {machine['cores']} cores, Python {machine['python']}",
+        *_targets(results),
+    )
+
+
+def _grid(title: str, *columns: str, caption: str | None = None) -> Grid:
+    grid = Grid(title=title, caption=caption, title_justify="left", caption_justify="left")
+    grid.add_column(columns[0])
+    for column in columns[1:]:
+        grid.add_column(column, justify="right")
+    return grid
+
+
+def _rates(engine: Mapping[str, Any]) -> Grid:
+    grid = _grid("Rules: random play in one process", "game", "seats", "decisions/s", "games/s")
+    for game, by_seats in engine.items():
+        for seats, figures in by_seats.items():
+            grid.add_row(game, seats, f"{figures['decisions_per_s']:,.0f}", f"{figures['games_per_s']:,.1f}")
+    return grid
+
+
+def _state(state: Mapping[str, Any]) -> Grid:
+    grid = _grid("Saved tables", "game", "inputs since", "share", "save us", "load us", "both us", "bytes, p50/p99/max")
+    for game, figures in state.items():
+        size = figures["bytes"]
+        for inputs, times in figures["inputs"].items():
+            grid.add_row(
+                game,
+                inputs,
+                f"{times['share']:.0%}",
+                f"{times['save_us']:.1f}",
+                f"{times['load_us']:.1f}",
+                f"{times['save_load_us']:.1f}",
+                f"{size['median']:,.0f}/{size['p99']:,.0f}/{size['max']:,.0f}" if inputs == "0" else "",
+            )
+    return grid
+
+
+def _resolve(resolve: Mapping[str, Any]) -> Grid:
+    stages = ("load", "rules", "messages", "save", "total")
+    grid = _grid("One Resolve by stage, in us", "game", *stages)
+    for game, figures in resolve.items():
+        grid.add_row(game, *(f"{figures[f'{stage}_us']:.1f}" for stage in stages))
+    return grid
+
+
+def _turn(turn: Mapping[str, Any], cores: int) -> Grid:
+    grid = _grid(
+        "The whole path of a move, every seat watching, beside the bare pipeline",
+        *("game", "in flight", "pipeline", "moves/s", "p50 ms", "p95 ms", "p99 ms", "ratio"),
+        caption=f"clients, session, engine and store shared {cores} cores",
+    )
+    for game, levels in turn.items():
+        for in_flight, figures in levels.items():
+            for pipeline, prefix in (("services", ""), ("bare", "bare_")):
+                grid.add_row(
+                    game,
+                    in_flight,
+                    pipeline,
+                    f"{figures[prefix + 'moves_per_s']:,.0f}",
+                    *(f"{figures[f'{prefix}{name}_ms']:.2f}" for name in ("p50", "p95", "p99")),
+                    "" if prefix else f"{figures['ratio']:.2f}",
+                )
+    return grid
+
+
+def _targets(results: Results) -> Iterator[str]:
+    for game, figures in results["state"].items():
+        size, travel = figures["bytes"]["median"], figures["inputs"]["0"]["save_load_us"]
+        slowest = min(each["decisions_per_s"] for each in results["engine"][game].values())
+        yield _target(f"{game}: state {size:,.0f} bytes, at most {STATE_BYTES:,}", size <= STATE_BYTES)
+        yield _target(f"{game}: save and load {travel:.0f} us, at most {SAVE_LOAD_US}", travel <= SAVE_LOAD_US)
+        yield _target(f"{game}: {slowest:,.0f} decisions/s, at least {DECISIONS_PER_S:,}", slowest >= DECISIONS_PER_S)
+
+
+def _target(text: str, met: bool) -> str:
+    return f"{'met   ' if met else 'MISSED'} {text}"
