@@ -90,7 +90,7 @@ def test_two_equal_cards_in_lancelots_small_group_shut_out_a_third() -> None:
     assert not [option for option in offered(table, 0) if option.startswith("fight:")]
 
 
-@pytest.mark.rule("R6.16", "R6.12")
+@pytest.mark.rule("W1", "R6.16", "R6.12")
 def test_only_fight_cards_in_hand_are_played_and_only_where_the_knight_stands() -> None:
     table = situation(knight("gawain", "grail fight_1", place="black_knight"), *fillers(2, "gawain"), phase="heroic")
     assert refusal(table, 0, "fight:black_knight:fight_2:0") == (NOT_OFFERED, "W1")

@@ -126,7 +126,7 @@ def test_seven_grail_cards_win_the_quest() -> None:
     assert refusal(table, 0, "move:grail") == (Reason.UNKNOWN_OPTION, "R6.11")
 
 
-@pytest.mark.rule("B2", "R11.4")
+@pytest.mark.rule("B2", "B3", "R11.4")
 def test_a_desolation_takes_the_place_of_the_front_grail_card() -> None:
     table = with_row("WWW__BB", black_top="desolation")
     play(table, "draw_black")

@@ -603,7 +603,7 @@ def test_e75_answering_the_convocation_costs_a_solo_quests_white_cards() -> None
 @pytest.mark.rule("W6", "R17.7")
 def test_a_loyal_knights_fate_brings_everybody_a_card() -> None:
     table = situation(
-        knight("kay"),
+        knight("kay", life=1),
         knight("gawain", "fate"),
         knight("arthur", "fight_1*12", place="grail"),
         knight("galahad"),

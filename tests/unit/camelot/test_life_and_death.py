@@ -66,7 +66,7 @@ def test_e78_the_grail_won_by_a_fatal_sacrifice_does_not_save() -> None:
     )
     step = play(table, "sacrifice", "grail")
     assert [(event.relic, event.seat) for event in seen(step, events.RelicWon)] == [(GRAIL, 0)]
-    assert [(event.relic, event.seat) for event in seen(step, events.RelicLost)] == [(GRAIL, 0)]
+    assert [(event.relic, event.seat, event.rule) for event in seen(step, events.RelicLost)] == [(GRAIL, 0, "R9.5")]
     assert state_of(table).white_swords == 3
     assert state_of(table).relics[GRAIL] == NOBODY
     assert knight_of(table, 0).standing is Standing.DEAD
@@ -384,15 +384,15 @@ def test_a_fallen_knight_is_chosen_for_nothing_and_gains_nothing() -> None:
 
 
 @pytest.mark.rule("R13.11")
-@pytest.mark.parametrize("card", ["reinforcements", "piety"])
+@pytest.mark.parametrize("card", ["reinforcements", "piety", "fate"])
 def test_a_fallen_knight_gains_neither_card_nor_life(card: str) -> None:
     table = situation(
         knight("gawain", card), knight("kay", life=1), knight("arthur"), knight("galahad"), black_top="morgan_wounds"
     )
-    play(table, "draw_black", f"play:{card}", "for_others")
+    play(table, "draw_black", f"play:{card}", *["for_others"] * (card != "fate"))
     assert (knight_of(table, 1).life, hand_of(table, 1)) == (0, [])
     assert knight_of(table, 2).life == (4 if card == "piety" else 3)
-    assert len(hand_of(table, 2)) == (1 if card == "reinforcements" else 0)
+    assert len(hand_of(table, 2)) == (0 if card == "piety" else 1)
 
 
 @pytest.mark.rule("R13.11", "R8.3")
@@ -408,6 +408,20 @@ def test_a_fallen_knight_only_returns_when_his_quest_is_won() -> None:
     assert (knight_of(table, 0).life, len(hand_of(table, 0))) == (4, 4)
     assert (knight_of(table, 1).life, len(hand_of(table, 1))) == (0, 0)
     assert knight_of(table, 1).place is Place.CAMELOT
+
+
+@pytest.mark.rule("R13.11", "R13.6", "R14.4")
+def test_a_fallen_kay_adds_no_card() -> None:
+    table = situation(
+        knight("gawain"),
+        knight("kay", "fight_5", life=1, place="black_knight"),
+        knight("arthur"),
+        black_knight={"black": laid("black_knight_1*3")},
+        black_top="morgan_three_draws morgan_wounds black_knight_1 picts",
+    )
+    play(table, "draw_black", "face_up")
+    assert state_of(table).black_swords == 1
+    assert hand_of(table, 1) == ["fight_5"]
 
 
 @pytest.mark.rule("R13.11", "B10")

@@ -101,7 +101,7 @@ def test_leftover_merlins_are_dealt_like_other_cards() -> None:
     assert any(hand_of(dealt(3, seed), seat).count("merlin") > 1 for seed in range(20) for seat in range(3))
 
 
-@pytest.mark.rule("R2.7")
+@pytest.mark.rule("R2.7", "R2.9", "R20.4")
 @pytest.mark.parametrize(("traitors", "cards"), [("standard8", 8), ("none", 7), ("among_us", 6)])
 def test_loyalty_is_dealt_from_the_deck_that_the_option_names(traitors: str, cards: int) -> None:
     found = set()

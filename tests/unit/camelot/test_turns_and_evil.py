@@ -166,6 +166,15 @@ def test_the_armor_buries_the_other_card_before_the_played_one_is_announced() ->
     assert state_of(table).engines == 0
 
 
+@pytest.mark.rule("R3.2", "B8", "R16.1")
+def test_a_defeat_in_the_midst_of_an_effect_stops_it() -> None:
+    table = situation(*fillers(3), engines=10, black_top="morgan_three_draws morgan_engines picts saxons")
+    play(table, "draw_black")
+    assert table.outcome is not None
+    assert table.outcome.ending == "siege"
+    assert state_of(table).picts.warriors == 0
+
+
 # Standard cards
 
 
@@ -778,6 +787,7 @@ def test_e31_mists_and_heroism_bring_three_black_swords() -> None:
     table = situation(*fillers(3), mists=True, heroism="pict_war", pict_war={"warriors": 3}, black_top="picts")
     play(table, "draw_black")
     assert (state_of(table).black_swords, state_of(table).engines) == (3, 2)
+    assert state_of(table).heroism is Place.NOWHERE
     assert names(state_of(table).white_discards) == ["heroism"]
 
 
