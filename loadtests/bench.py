@@ -49,7 +49,7 @@ class Extent:
 
 
 FULL = Extent(repeats=5, games=40, recordings=12, seconds=2.0)
-QUICK = Extent(repeats=1, games=5, recordings=2, seconds=0.3)
+QUICK = Extent(repeats=1, games=10, recordings=2, seconds=0.3)
 
 
 def main(
@@ -67,7 +67,9 @@ def main(
         notes.print(f"bench: {error}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1) from error
     results.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    Console().print(report(found))
+    console = Console(highlight=False)
+    for part in report(found):
+        console.print(part)
     notes.print(f"written to {results}", highlight=False)
 
 

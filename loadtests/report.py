@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table as Grid
 
 from loadtests.measuring import Results
@@ -15,16 +15,15 @@ SAVE_LOAD_US = 100
 DECISIONS_PER_S = 5000
 
 
-def report(results: Results) -> RenderableType:
+def report(results: Results) -> Iterator[RenderableType]:
     machine = results["machine"]
-    return Group(
-        _rates(results["engine"]),
-        _state(results["state"]),
-        _resolve(results["resolve"]),
-        _turn(results["turn"], machine["cores"]),
-        f"medians of {results['repeats']} interleaved repeats, on {machine['cores']} cores, Python {machine['python']}",
-        *_targets(results),
-    )
+    yield _rates(results["engine"])
+    yield _sizes(results["state"])
+    yield _travel(results["state"])
+    yield _resolve(results["resolve"])
+    yield _turn(results["turn"], machine["cores"])
+    yield f"Medians of {results['repeats']} interleaved repeats; {machine['cores']} cores, Python {machine['python']}."
+    yield from _targets(results)
 
 
 def _grid(title: str, *columns: str, caption: str | None = None) -> Grid:
@@ -43,20 +42,22 @@ def _rates(engine: Mapping[str, Any]) -> Grid:
     return grid
 
 
-def _state(state: Mapping[str, Any]) -> Grid:
-    grid = _grid("Saved tables", "game", "inputs since", "share", "save us", "load us", "both us", "bytes, p50/p99/max")
+def _sizes(state: Mapping[str, Any]) -> Grid:
+    grid = _grid("Saved tables, in bytes", "game", "median", "p99", "max")
     for game, figures in state.items():
-        size = figures["bytes"]
+        grid.add_row(game, *(f"{figures['bytes'][name]:,.0f}" for name in ("median", "p99", "max")))
+    return grid
+
+
+def _travel(state: Mapping[str, Any]) -> Grid:
+    grid = _grid(
+        "Saving and loading by the inputs since the checkpoint, in us",
+        *("game", "inputs", "positions", "save", "load", "save and load"),
+    )
+    for game, figures in state.items():
         for inputs, times in figures["inputs"].items():
-            grid.add_row(
-                game,
-                inputs,
-                f"{times['share']:.0%}",
-                f"{times['save_us']:.1f}",
-                f"{times['load_us']:.1f}",
-                f"{times['save_load_us']:.1f}",
-                f"{size['median']:,.0f}/{size['p99']:,.0f}/{size['max']:,.0f}" if inputs == "0" else "",
-            )
+            took = (f"{times[name]:.1f}" for name in ("save_us", "load_us", "save_load_us"))
+            grid.add_row(game, inputs, f"{times['share']:.0%}", *took)
     return grid
 
 
@@ -72,7 +73,7 @@ def _turn(turn: Mapping[str, Any], cores: int) -> Grid:
     grid = _grid(
         "The whole path of a move, every seat watching, beside the bare pipeline",
         *("game", "in flight", "pipeline", "moves/s", "p50 ms", "p95 ms", "p99 ms", "ratio"),
-        caption=f"clients, session, engine and store shared {cores} cores",
+        caption=f"client, session, engine and store shared {cores} cores",
     )
     for game, levels in turn.items():
         for in_flight, figures in levels.items():

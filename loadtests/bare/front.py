@@ -28,7 +28,9 @@ from roundtable.table.v1.table_pb2 import Update
 from services.runtime.settings import Settings, required
 
 SERVICE = session.DESCRIPTOR.services_by_name["SessionService"].full_name
+# Sizes are those of the session service.
 FEED_ENTRIES = 64
+TOKEN_CHARACTERS = 43
 MARK = b"m" * 8
 FINGERPRINT = b"f" * 8
 CURSOR = "c" * 22
@@ -93,10 +95,10 @@ class Front:
             engine.NewGameRequest(game=request.game, seats=request.seats, seed=request.seed), timeout=2.0
         )
         game_id = uuid4().hex
-        seats = {str(seat): seat for seat in range(request.seats)}
-        fields = {"meta": MARK, "version": 0, "position": 0, "mark": MARK, "state": opening.resolved.state, **seats}
+        tokens = {f"{seat:0{TOKEN_CHARACTERS}}": seat for seat in range(request.seats)}
+        fields = {"meta": MARK, "version": 0, "position": 0, "mark": MARK, "state": opening.resolved.state, **tokens}
         await self._run("HSET", game_id, *chain.from_iterable(fields.items()))
-        return session.CreateGameResponse(game_id=game_id, seat_tokens=seats, commitment=opening.commitment)
+        return session.CreateGameResponse(game_id=game_id, seat_tokens=tokens, commitment=opening.commitment)
 
     async def choose(self, request: session.ChooseRequest, _context: object) -> session.ChooseResponse:
         game_id = request.game_id
