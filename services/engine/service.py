@@ -24,11 +24,10 @@ from services.runtime.interceptors import Context
 WIRES: dict[str, Wire] = {game.id: import_module(f"engine.{game.id}.wire").WIRE for game in GAMES}
 """How each game's tables travel: every game has a module for it."""
 
-_INPUT_KINDS = {
+_ANSWERS = {
     InputKind.ANSWER: engine_pb2.INPUT_KIND_ANSWER,
     InputKind.DEFAULT: engine_pb2.INPUT_KIND_DEFAULT_ANSWER,
     InputKind.ORDER: engine_pb2.INPUT_KIND_STANDING_ANSWER,
-    InputKind.ORDERS: engine_pb2.INPUT_KIND_STANDING_ORDERS,
 }
 
 _BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1)
@@ -163,10 +162,11 @@ def fill(resolved: engine_pb2.Resolved, table: Table, step: Step) -> None:
 
 
 def logged(given: Input) -> engine_pb2.LoggedInput:
+    """An input as a game's log keeps it."""
+    if given.kind is InputKind.ORDERS:
+        return engine_pb2.LoggedInput(
+            kind=engine_pb2.INPUT_KIND_STANDING_ORDERS, seat=given.seat, orders=dict(given.orders)
+        )
     return engine_pb2.LoggedInput(
-        kind=_INPUT_KINDS[given.kind],
-        seat=given.seat,
-        decision=str(given.ask) if given.ask else "",
-        picks=given.picks,
-        orders=dict(given.orders),
+        kind=_ANSWERS[given.kind], seat=given.seat, decision=str(given.ask), picks=given.picks
     )
