@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
+from rich.console import Console
 
 from services.runtime.settings import ENVIRONMENT_PREFIX, Settings
 
@@ -17,6 +18,12 @@ Command = Callable[..., int]
 Options = Annotated[
     list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="set a game option; can be repeated")
 ]
+
+
+def failed(message: str) -> int:
+    """Tells a failure on standard error; gives the exit status."""
+    Console(stderr=True).print(f"roundtable: {message}", markup=False, highlight=False, soft_wrap=True)
+    return 1
 
 
 def flag(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from services.cli.flags import Options, bad_parameter, parse_options, settings_flags
+from services.cli.flags import Options, bad_parameter, failed, parse_options, settings_flags
 from services.runtime.settings import Settings, describe
 
 app = typer.Typer(help="A backend for turn-based tabletop games.", add_completion=False, pretty_exceptions_enable=False)
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return app(arguments, prog_name="roundtable", standalone_mode=False) or 0
     except typer.TyperException as error:
         message = " ".join(error.format_message().split())
-        Console(stderr=True).print(f"roundtable: {message}", markup=False, highlight=False, soft_wrap=True)
+        failed(message)
         return error.exit_code
 
 
@@ -61,6 +61,23 @@ def simulate(
     else:
         Console().print(report.for_people())
     return 0 if report.finished == games else 1
+
+
+@app.command()
+@settings_flags
+def serve(
+    services: Annotated[
+        list[str], typer.Argument(metavar="SERVICE...", help="engine, session, matchmaking, or all", show_default=False)
+    ],
+    settings: Settings,
+) -> int:
+    """Run services until SIGTERM or Ctrl-C: one in this process, several in processes of their own.
+
+    Several know each other and get free ports. `all` starts a store too, unless the settings name one.
+    """
+    from services.cli.serve import serve
+
+    return serve(services, settings)
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """The whole backend on one machine: a store and each service as a process of its own, on free ports."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from services.runtime.processes import Processes
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
 
+# Each comes after those it calls.
+SERVICES = ("engine", "session", "matchmaking")
+
 
 @dataclass(frozen=True)
 class Backend:
@@ -19,7 +23,7 @@ class Backend:
 
 
 def start_backend(processes: Processes, settings: Settings, data: Path, *, durable: bool = True) -> Backend:
-    """Starts the services, and a store of their own unless the settings name one.
+    """Starts all services, and a store of their own unless the settings name one.
 
     Args:
         settings: given to each service, with free ports and each other's addresses filled in.
@@ -30,10 +34,27 @@ def start_backend(processes: Processes, settings: Settings, data: Path, *, durab
         StoreMissing: there is no store server to start.
         ProcessFailed: a process did not start.
     """
-    url = settings.store_url or SecretStr(start_store(processes, data, durable=durable))
-    settings = settings.model_copy(update={"store_url": url, "port": 0, "metrics_port": 0})
-    engine = processes.serve("engine", settings)
-    settings = settings.model_copy(update={"engine_addresses": (engine.address,)})
-    session = processes.serve("session", settings)
-    settings = settings.model_copy(update={"session_address": session.address})
-    return Backend(engine, session, processes.serve("matchmaking", settings))
+    if settings.store_url is None:
+        url = SecretStr(start_store(processes, data, durable=durable))
+        settings = settings.model_copy(update={"store_url": url})
+    return Backend(**start_services(processes, settings, SERVICES))
+
+
+def start_services(processes: Processes, settings: Settings, services: Collection[str]) -> dict[str, Ready]:
+    """Starts some of the services, each on free ports and with the addresses of those among them that it calls;
+    tells where each listens.
+
+    Raises:
+        ProcessFailed: a process did not start.
+    """
+    settings = settings.model_copy(update={"port": 0, "metrics_port": 0})
+    started: dict[str, Ready] = {}
+    for service in SERVICES:
+        if service not in services:
+            continue
+        ready = started[service] = processes.serve(service, settings)
+        if service == "engine":
+            settings = settings.model_copy(update={"engine_addresses": (ready.address,)})
+        elif service == "session":
+            settings = settings.model_copy(update={"session_address": ready.address})
+    return started

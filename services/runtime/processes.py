@@ -159,6 +159,15 @@ class Processes:
         with open(receive, "rb", buffering=0) as ready:
             return _ready(child, ready.fileno())
 
+    def check(self) -> None:
+        """
+        Raises:
+            ProcessFailed: a child has ended by itself.
+        """
+        for child in self._children:
+            if (status := child.status()) is not None:
+                raise child.failure(f"ended by itself with status {status}")
+
     def watch(self) -> None:
         """Waits until a child ends by itself, which is its failure.
 
@@ -166,9 +175,7 @@ class Processes:
             ProcessFailed: always, unless an interrupt comes first.
         """
         while True:
-            for child in self._children:
-                if (status := child.status()) is not None:
-                    raise child.failure(f"ended by itself with status {status}")
+            self.check()
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
