@@ -464,7 +464,7 @@ def test_rules_that_ask_otherwise_under_the_same_version_are_refused(inputs: lis
     assert refusal.value.reason is Reason.RULES_VERSION
 
 
-def test_a_table_of_an_unknown_game_is_refused() -> None:
+def test_a_table_of_a_game_not_played_here_is_refused() -> None:
     with pytest.raises(Refusal) as refusal:
         Table.load(Registry([]), begin().save())
-    assert refusal.value.reason is Reason.UNKNOWN_GAME
+    assert (refusal.value.reason, refusal.value.field) == (Reason.RULES_VERSION, "state")
