@@ -113,6 +113,7 @@ class Question(msgspec.Struct, Generic[Opt], frozen=True, eq=False):
                     "a pick is not among the options on offer",
                     field="picks",
                     rule=unmet.rule,
+                    about={"pick": pick},
                 )
             places.append(ids.index(pick))
         return tuple(places)

@@ -442,7 +442,10 @@ class Table:
             saved = _decode_saved(content)
         except (msgspec.DecodeError, ValueError) as fault:
             raise garbled from fault
-        game = games.get(saved.game)
+        try:
+            game = games.get(saved.game)
+        except Refusal as fault:
+            raise Refusal(Reason.RULES_VERSION, "the table's game is not played here", field="state") from fault
         if (saved.schema, saved.rules_version) != (SCHEMA, game.rules_version):
             raise Refusal(
                 Reason.RULES_VERSION,

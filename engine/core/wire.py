@@ -276,7 +276,7 @@ def _outcome(outcome: Outcome) -> table_pb2.Outcome:
 
 def _reveal(table: Table) -> table_pb2.Reveal:
     seed = table.seed
-    return table_pb2.Reveal(secret=seed.secret if seed.verifiable else b"", contributions=seed.contributions)
+    return table_pb2.Reveal(secret=seed.secret, contributions=seed.contributions)
 
 
 def commitment(table: Table) -> table_pb2.Commitment:
