@@ -91,7 +91,8 @@ class Child:
         message = f"{self.name} {what}"
         if self._log is not None and self._log.exists():
             tail = self._log.read_bytes()[-_TAIL_BYTES:].decode(errors="replace").strip()
-            message += f"; {self._log} ends with:\n{tail}"
+            if tail:
+                message += f"; {self._log} ends with:\n{tail}"
         return ProcessFailed(message)
 
 
@@ -208,6 +209,8 @@ def termination_interrupts() -> Iterator[None]:
     """While the block runs, SIGTERM and SIGHUP act like Ctrl-C, so that everything is left in order."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
+        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+            raise KeyboardInterrupt  # started in the background of a shell, which ignores Ctrl-C only
         signal.raise_signal(signal.SIGINT)
 
     ends = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
