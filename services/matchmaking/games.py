@@ -6,6 +6,7 @@ from roundtable.matchmaking.v1 import matchmaking_pb2
 from roundtable.session.v1 import session_pb2, session_pb2_grpc
 from services.matchmaking.tickets import LEASE_SECONDS, Claim
 from services.runtime.errors import Reason, ServiceError
+from services.runtime.interceptors import outgoing_metadata
 
 # Within the lease, so that one attempt ends before the next begins.
 _CALL_SECONDS = LEASE_SECONDS - 0.5
@@ -36,6 +37,7 @@ class Games:
                     spectators=True,
                 ),
                 timeout=_CALL_SECONDS,
+                metadata=outgoing_metadata(),
             )
         except aio.AioRpcError as error:
             raise ServiceError.from_rpc_error(error, Reason.SESSION_UNAVAILABLE) from error

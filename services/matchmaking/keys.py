@@ -13,7 +13,6 @@ BUCKETS = 16
 
 _SECRET_BYTES = 32
 _TICKET_ID = re.compile(r"m(?P<bucket>[0-9]|1[0-5])-[A-Za-z0-9_-]{43}")
-_TAG = re.compile(r"\{m(?P<bucket>[0-9]+)\}")
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,6 @@ def bucket_of_ticket(ticket_id: str) -> Bucket | None:
     return Bucket(int(found["bucket"])) if found else None
 
 
-def bucket_of_key(key: str) -> Bucket:
-    found = _TAG.match(key)
-    assert found is not None, "every key of a bucket starts with its tag"
-    return Bucket(int(found["bucket"]))
-
-
 def request_key(request_id: str) -> str:
     """Where the ticket of a request is kept: by the request alone, as the same id may come with other content."""
     return f"{{{_digest(request_id)}}}:request"
@@ -79,6 +72,11 @@ def request_key(request_id: str) -> str:
 def new_secret() -> str:
     """256 random bits in 43 characters."""
     return secrets.token_urlsafe(_SECRET_BYTES)
+
+
+def new_claim_id() -> str:
+    """Unique, but no secret: it is for logs too."""
+    return secrets.token_hex(16)
 
 
 def _digest(text: str) -> str:

@@ -131,7 +131,7 @@ class Tickets:
 
     async def claim_oldest(self, pool: Pool) -> str | None:
         """Claims the tickets that have waited longest, if there are enough for a game, and gives the claim's id."""
-        claim_id, request_id = keys.new_secret(), keys.new_secret()
+        claim_id, request_id = keys.new_claim_id(), keys.new_secret()
         while oldest := await self._run(scripts.OLDEST, pool, [], [_ms(LEASE_SECONDS)]):
             tickets = [str(ticket, "ascii") for ticket in oldest]
             claimed = await self._run(
