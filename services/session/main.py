@@ -35,10 +35,9 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
         views, tails = Views(games, engines), Tails(store, games)
         watches = Watches(games, views, tails, heartbeat_seconds=settings.heartbeat_seconds)
         SessionService(Creation(games, engines), Moves(games, engines), views, watches).add_to(runtime.server)
-        # Should it fail, the service ends, so that it is seen and started again.
-        async with asyncio.TaskGroup() as group:
-            listening = group.create_task(tails.listen())
-            try:
-                yield
-            finally:
-                listening.cancel()
+        listening = asyncio.create_task(tails.listen())
+        try:
+            yield
+        finally:
+            listening.cancel()
+            await asyncio.wait([listening])

@@ -45,21 +45,21 @@ class Moves:
                         metadata={"version": str(before.earlier.version)},
                     )
                 return before.earlier.update
+            asked = make_input(before.state, before.seat)
             try:
-                resolved = await self._engines.resolve(make_input(before.state, before.seat))
+                resolved = await self._engines.resolve(asked)
             except ServiceError as refusal:
-                raise await self._told(refusal, game, make_input(b"", before.seat)) from refusal
+                raise await self._told(refusal, game, asked.answer) from refusal
             step = Step(before.seat, resolved, _entry(before, resolved))
             if await self._games.commit(game, before, step, request):
                 return step.entry.form(before.seat)
             # Somebody else moved first; the request is judged again by where the game stands then.
 
-    async def _told(self, refusal: ServiceError, game: GameKeys, refused: engine_pb2.ResolveRequest) -> ServiceError:
+    async def _told(self, refusal: ServiceError, game: GameKeys, refused: engine_pb2.Answer) -> ServiceError:
         """A refusal of the engine in the terms of the seat's request."""
         told = translate(refusal)
         if told.reason is Reason.DECISION_CLOSED:
-            answer = refused.answer
-            answered = what_came_of(await self._games.log(game), answer.seat, answer.decision)
+            answered = what_came_of(await self._games.log(game), refused.seat, refused.decision)
             if answered is not None:
                 told.metadata |= {"version": str(answered.version), "outcome": answered.outcome}
                 if answered.picks:

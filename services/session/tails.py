@@ -141,16 +141,22 @@ class Tails:
                     async with self._store.redis.pubsub() as subscription:
                         await self._hear(subscription)
             except ServiceError:
-                self.woken = False
-                await asyncio.sleep(_PAUSE_SECONDS)
+                pass
+            except Exception:
+                # A defect; without wake-ups no feed would go on.
+                _log.exception("wake-ups not heard")
+            self.woken = False
+            await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _hear(self, subscription: PubSub) -> None:
         for bucket in range(BUCKETS):
             # One at a time, as a cluster refuses channels of several slots in one command.
             await subscription.ssubscribe(wake_channel(bucket))
+            _heed_cancellation()
         asked = False
         while True:
             message = await subscription.parse_response(block=False, timeout=_SILENCE_SECONDS)
+            _heed_cancellation()
             if message is None:
                 if asked:
                     raise exceptions.ConnectionError("the store is silent")
@@ -166,3 +172,11 @@ class Tails:
                     self.woken = True
                     for tail in self._tails[channel.decode()].values():
                         tail.read_on()
+
+
+def _heed_cancellation() -> None:
+    """Ends a task that was cancelled: before Python 3.12, `asyncio.wait_for`, which the store's client uses, keeps a
+    cancellation to itself if what it waits for comes at the same moment."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -1,0 +1,114 @@
+"""Services as real processes on a real store.
+
+The store is the one at REDIS_URL if that is set, else a container where a Docker engine answers, else the embedded
+server. Tests share it, each with games of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from docker.errors import DockerException  # type: ignore[import-untyped]
+from pydantic import SecretStr
+from redis import Redis
+from testcontainers.community.redis import RedisContainer
+from testcontainers.core.docker_client import DockerClient
+
+from services.runtime.embedded import start_store
+from services.runtime.processes import Processes
+from services.runtime.server import Ready
+from services.runtime.settings import Settings
+
+_IMAGE = "valkey/valkey:8-alpine"
+
+Start = Callable[[str, Settings], Ready]
+
+
+@pytest.fixture(scope="session")
+def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    if url := os.environ.get("REDIS_URL"):
+        yield url
+        return
+    with ExitStack() as stack:
+        if _docker_answers():
+            container = stack.enter_context(RedisContainer(_IMAGE))
+            yield f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
+        else:
+            folder = tmp_path_factory.mktemp("store")
+            yield start_store(stack.enter_context(Processes(logs=folder)), folder, durable=False)
+
+
+def _docker_answers() -> bool:
+    try:
+        return bool(DockerClient().client.ping())
+    except DockerException:
+        return False
+
+
+@pytest.fixture(scope="session")
+def service_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the shared services' logs."""
+    return tmp_path_factory.mktemp("services")
+
+
+@pytest.fixture(scope="session")
+def settings(store_url: str, service_logs: Path) -> Iterator[Settings]:
+    """Settings of services over the shared store and a shared engine."""
+    with Processes(logs=service_logs) as processes:
+        settings = Settings(
+            store_url=SecretStr(store_url), allow_seeds=True, drain_seconds=0, heartbeat_seconds=0.2, feed_entries=1000
+        )
+        engine = processes.serve("engine", settings)
+        yield settings.model_copy(update={"engine_addresses": (engine.address,)})
+
+
+@pytest.fixture(scope="session")
+def sessions(settings: Settings, service_logs: Path) -> Iterator[tuple[Ready, Ready]]:
+    """Two session processes that share everything."""
+    with Processes(logs=service_logs) as processes:
+        yield processes.serve("session", settings), processes.serve("session", settings)
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    """Processes that end with the test."""
+    with Processes(logs=tmp_path) as processes:
+        yield processes
+
+
+class OwnStore:
+    """A store that one test can kill; what it has answered is on its disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._processes = Processes(logs=folder)
+        self.url = self._start()
+
+    def _start(self) -> str:
+        url = start_store(self._processes, self._folder)
+        with Redis.from_url(url) as client:
+            client.config_set("appendfsync", "always")
+        return url
+
+    def kill(self) -> None:
+        with Redis.from_url(self.url) as client:
+            os.kill(client.info("server")["process_id"], signal.SIGKILL)
+        self._processes.stop()
+
+    def restart(self) -> None:
+        assert self._start() == self.url
+
+    def stop(self) -> None:
+        self._processes.stop()
+
+
+@pytest.fixture
+def own_store(tmp_path: Path) -> Iterator[OwnStore]:
+    store = OwnStore(tmp_path / "own_store")
+    yield store
+    store.stop()
