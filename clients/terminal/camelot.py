@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
@@ -63,7 +62,7 @@ GONE = "bright_black"
 class CamelotBoard:
     def picture(self, view: View, update: Update) -> RenderableType:
         kingdom = _kingdom(view)
-        return Group(_round_table(kingdom, update), _quests(kingdom), _knights(kingdom, update))
+        return Group(_round_table(kingdom, update), "", _quests(kingdom), "", _knights(kingdom, update))
 
     def line(self, view: View, update: Update) -> str:
         kingdom = _kingdom(view)
@@ -104,6 +103,14 @@ def _pips(full: int, of: int, mark: str, style: str) -> Text:
     return Text.assemble((mark * full, style), ("·" * (of - full), GONE))
 
 
+def _grid(columns: Mapping[str, int]) -> Grid:
+    """Columns that keep their least width, so that a redrawn table stands still."""
+    grid = Grid(box=None, padding=(0, 1))
+    for heading, width in columns.items():
+        grid.add_column(heading, min_width=width)
+    return grid
+
+
 def _round_table(kingdom: camelot.View, update: Update) -> RenderableType:
     turn = kingdom.turn
     swords = Text.assemble(
@@ -113,17 +120,18 @@ def _round_table(kingdom: camelot.View, update: Update) -> RenderableType:
     )
     lasting = {"Vivien": kingdom.vivien, "Dark Forest": kingdom.dark_forest, "Mists of Avalon": kingdom.mists}
     grid = Grid.grid(padding=(0, 2))
-    grid.add_row("move", f"{update.version}")
-    grid.add_row("turn", f"{turn.turns + 1}, {_name(kingdom, turn.active)}: {PHASES[turn.phase]}")
+    now = f"{turn.turns + 1}, {_name(kingdom, turn.active)}: {PHASES[turn.phase]}; move {update.version}"
+    grid.add_row("turn", now)
     grid.add_row("asked", ", ".join(_name(kingdom, seat) for seat in update.asked) or "nobody")
     grid.add_row("swords", Text.assemble(swords, f"  {kingdom.white_swords} white, {kingdom.black_swords} black"))
-    grid.add_row("siege engines", _pips(kingdom.engines, ENGINES_DEFEAT, "▲", EVIL))
+    engines = _pips(kingdom.engines, ENGINES_DEFEAT, "▲", EVIL)
+    grid.add_row("siege engines", Text.assemble(engines, f"  {kingdom.engines}"))
     grid.add_row("in force", ", ".join(name for name, on in lasting.items() if on) or "nothing")
     return grid
 
 
 def _quests(kingdom: camelot.View) -> RenderableType:
-    grid = Grid("quest", "the knights have", "evil has", "knights there", box=SIMPLE_HEAD)
+    grid = _grid({"quest": 12, "the knights have": 24, "evil has": 16, "knights there": 24})
 
     def add(place: camelot.Place.ValueType, in_play: bool, good: Text, evil: Text) -> None:
         there = (_name(kingdom, knight.seat) for knight in kingdom.knights if knight.place == place)
@@ -131,8 +139,10 @@ def _quests(kingdom: camelot.View) -> RenderableType:
             heroism = " (Heroism)" if kingdom.heroism == place else ""
             grid.add_row(PLACES[place] + heroism, good, evil, ", ".join(there))
         else:
-            grid.add_row(PLACES[place], "over", style=GONE)
+            to_come = place == camelot.PLACE_DRAGON and lancelot_rides
+            grid.add_row(PLACES[place], "after Lancelot" if to_come else "over", style=GONE)
 
+    lancelot_rides = any(combat.in_play for combat in kingdom.combats if combat.place == camelot.PLACE_LANCELOT)
     for combat in kingdom.combats:
         add(combat.place, combat.in_play, _groups(combat), _black_cards(combat))
     add(camelot.PLACE_EXCALIBUR, kingdom.excalibur_in_play, *_river(kingdom))
@@ -186,7 +196,7 @@ def _slots(laid: Iterable[str], slots: int, style: str = GOOD) -> Text:
 
 
 def _knights(kingdom: camelot.View, update: Update) -> RenderableType:
-    grid = Grid("", "knight", "life", "place", "cards", "relics", "", box=SIMPLE_HEAD)
+    grid = _grid({"": 1, "knight": 17, "life": 6, "place": 12, "cards": 5, "relics": 16, " ": 12})
     for seat in kingdom.order:
         knight = kingdom.knights[seat]
         turn = "▶" if seat == kingdom.turn.active else ""

@@ -9,10 +9,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from services.cli.flags import Options, bad_parameter, failed, parse_options, settings_flags
+from services.cli.flags import Options, bad_parameter, failed, load_settings, parse_options, settings_flags
 from services.runtime.settings import Settings, describe
 
 app = typer.Typer(help="A backend for turn-based tabletop games.", add_completion=False, pretty_exceptions_enable=False)
+
+# A game of some 150 moves then takes a quarter of a minute.
+_WATCHABLE_PAUSE = 0.1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,6 +64,31 @@ def simulate(
     else:
         Console().print(report.for_people())
     return 0 if report.finished == games else 1
+
+
+@app.command()
+def demo(
+    game: Annotated[str, typer.Option(help="id of a game")] = "camelot",
+    players: Annotated[int, typer.Option(min=1, max=16, help="number of seats of each game")] = 5,
+    games: Annotated[int, typer.Option(min=1, max=1000, help="number of games, played at once")] = 1,
+    seed: Annotated[int | None, typer.Option(min=0, max=1 << 50, help="repeats the deals", show_default=False)] = None,
+    option: Options = None,
+    pause: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=10, help="seconds a player thinks before each move; a little for one game on a terminal, else 0"
+        ),
+    ] = None,
+) -> int:
+    """Play whole games through all services, which are started for it and stopped afterwards."""
+    from clients.gathering import Gathering
+    from services.cli.demo import demo
+
+    if pause is None:
+        pause = _WATCHABLE_PAUSE if games == 1 and Console().is_terminal else 0.0
+    settings = load_settings().model_copy(update={"allow_seeds": seed is not None})
+    options = parse_options(option)
+    return demo(Gathering(game, players, games, options=options, seed=seed, pause=pause), settings)
 
 
 @app.command()
