@@ -16,8 +16,9 @@ from engine.core.chance import SECRET_BYTES, Seed
 from engine.core.table import Input, InputKind, Step, Table
 from engine.core.wire import Wire, commitment, game_info
 from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
-from services.engine import fields
+from services.engine.fields import check_input, check_seat, check_state
 from services.engine.refusals import refusals
+from services.runtime import fields
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.interceptors import Context
 
@@ -106,7 +107,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
             seat = request.seat if request.HasField("seat") else None
             update = wire.update(table)
             if seat is not None:
-                fields.check_seat(table, seat)
+                check_seat(table, seat)
                 wire.add_private(update, table, seat)
             return engine_pb2.ViewResponse(view=wire.view(table, seat), update=update, digest=table.history)
 
@@ -124,21 +125,21 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
 
 
 def load(state: bytes) -> Table:
-    fields.check_state(state)
+    check_state(state)
     return Table.load(GAMES, state)
 
 
 def apply(table: Table, request: engine_pb2.ResolveRequest) -> Step:
     """Gives the table the request's input."""
-    match fields.check_input(request.WhichOneof("input")):
+    match check_input(request.WhichOneof("input")):
         case "answer":
             answer = request.answer
-            fields.check_text("decision", answer.decision, fields.DECISION_MAX)
+            fields.check_text("decision", answer.decision, fields.ID_MAX)
             fields.check_picks(answer.picks)
             return table.answer(answer.seat, answer.decision, answer.picks)
         case "default_answer":
             default = request.default_answer
-            fields.check_text("decision", default.decision, fields.DECISION_MAX)
+            fields.check_text("decision", default.decision, fields.ID_MAX)
             return table.answer_default(default.seat, default.decision)
         case _:
             standing = request.standing_orders

@@ -4,12 +4,8 @@ from roundtable.matchmaking.v1 import matchmaking_pb2
 from roundtable.table.v1 import table_pb2
 from services.matchmaking.catalogue import Games
 from services.matchmaking.pools import Pool
+from services.runtime import fields
 from services.runtime.errors import Reason, ServiceError
-
-_LONGEST_ID = 64
-_LONGEST_GAME = 32
-_SHORTEST_REQUEST_ID = 16
-_MOST_OPTIONS = 32
 
 NOT_LISTED = frozenset(
     {Reason.UNKNOWN_GAME, Reason.SEATS_OUT_OF_RANGE, Reason.UNKNOWN_GAME_OPTION, Reason.GAME_OPTION_VALUE}
@@ -23,19 +19,10 @@ def check_fields(request: matchmaking_pb2.CreateTicketRequest, *, allow_seeds: b
     Raises:
         ServiceError: FIELD_MISSING, FIELD_INVALID, FIELD_TOO_LONG, SEEDS_NOT_ALLOWED.
     """
-    check_text("request_id", request.request_id, _LONGEST_ID)
-    if len(request.request_id) < _SHORTEST_REQUEST_ID:
-        raise ServiceError(
-            Reason.FIELD_INVALID,
-            f"request_id has {len(request.request_id)} characters; at least {_SHORTEST_REQUEST_ID} are needed",
-            field="request_id",
-        )
-    check_text("player_id", request.player_id, _LONGEST_ID)
-    check_text("game", request.game, _LONGEST_GAME)
-    if len(request.options) > _MOST_OPTIONS:
-        raise ServiceError(
-            Reason.FIELD_TOO_LONG, f"{len(request.options)} options; at most {_MOST_OPTIONS}", field="options"
-        )
+    fields.check_text("request_id", request.request_id, fields.ID_MAX, fields.CREATE_REQUEST_ID_MIN)
+    fields.check_text("player_id", request.player_id, fields.ID_MAX)
+    fields.check_text("game", request.game, fields.GAME_MAX)
+    fields.check_game_options(request.options)
     if request.HasField("seed") and not allow_seeds:
         raise ServiceError(Reason.SEEDS_NOT_ALLOWED, "this server allows no fixed seeds", field="seed")
 
@@ -45,14 +32,7 @@ def check_ticket_id(ticket_id: str) -> None:
     Raises:
         ServiceError: FIELD_MISSING, FIELD_TOO_LONG.
     """
-    check_text("ticket_id", ticket_id, _LONGEST_ID)
-
-
-def check_text(field: str, text: str, longest: int) -> None:
-    if not text:
-        raise ServiceError(Reason.FIELD_MISSING, f"{field} is missing", field=field)
-    if len(text) > longest:
-        raise ServiceError(Reason.FIELD_TOO_LONG, f"{field} has {len(text)} characters; at most {longest}", field=field)
+    fields.check_text("ticket_id", ticket_id, fields.ID_MAX)
 
 
 def pool_of(request: matchmaking_pb2.CreateTicketRequest, games: Games) -> Pool:

@@ -9,10 +9,11 @@ from grpc import aio
 
 from roundtable.engine.v1 import engine_pb2
 from roundtable.session.v1 import session_pb2
+from services.runtime import fields
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.interceptors import Context
 from services.runtime.logging import bind_call, get_logger
-from services.session import fields, wire
+from services.session import wire
 from services.session.creation import Creation
 from services.session.cursors import encode_cursor
 from services.session.keys import GameKeys, find_game

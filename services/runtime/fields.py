@@ -1,4 +1,4 @@
-"""Bounds of the fields that callers fill, as the contract states them."""
+"""Bounds of the fields that callers fill, as the contracts state them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,26 @@ ORDERS_MAX = 32
 GAME_OPTIONS_MAX = 32
 
 
+def missing(field: str) -> ServiceError:
+    return ServiceError(Reason.FIELD_MISSING, f"{field} is missing", field=field)
+
+
+def too_long(field: str, most: int, unit: str) -> ServiceError:
+    return ServiceError(Reason.FIELD_TOO_LONG, f"{field} has more than {most} {unit}", field=field)
+
+
 def check_text(field: str, text: str, most: int, least: int = 1) -> None:
     """
     Args:
         least, most: bounds of its length, in characters.
+
+    Raises:
+        ServiceError: FIELD_MISSING, FIELD_TOO_LONG, FIELD_INVALID.
     """
     if not text:
-        raise ServiceError(Reason.FIELD_MISSING, f"{field} is missing", field=field)
+        raise missing(field)
     if len(text) > most:
-        raise _too_long(field, most, "characters")
+        raise too_long(field, most, "characters")
     if len(text) < least:
         raise ServiceError(Reason.FIELD_INVALID, f"{field} has less than {least} characters", field=field)
 
@@ -43,14 +54,10 @@ def check_orders(orders: Mapping[str, str]) -> None:
 
 
 def check_game_options(options: Mapping[str, str]) -> None:
-    """Only how much there is: the engine knows the options, and bounds them by that."""
+    """Only how many there are: the rules know the options, and bound them by that."""
     _check_number("options", options, GAME_OPTIONS_MAX)
 
 
 def _check_number(field: str, values: Collection[str], most: int) -> None:
     if len(values) > most:
-        raise _too_long(field, most, "entries")
-
-
-def _too_long(field: str, most: int, unit: str) -> ServiceError:
-    return ServiceError(Reason.FIELD_TOO_LONG, f"{field} has more than {most} {unit}", field=field)
+        raise too_long(field, most, "entries")
