@@ -14,6 +14,7 @@ from roundtable.matchmaking.v1 import matchmaking_pb2 as matchmaking
 from roundtable.matchmaking.v1.matchmaking_pb2_grpc import MatchmakingServiceStub
 from roundtable.session.v1 import session_pb2 as session
 from roundtable.session.v1.session_pb2_grpc import SessionServiceStub
+from roundtable.table.v1.table_pb2 import Commitment
 
 if TYPE_CHECKING:  # there are no such classes when the program runs
     from roundtable.matchmaking.v1.matchmaking_pb2_grpc import MatchmakingServiceAsyncStub
@@ -100,6 +101,10 @@ class Roundtable:
         response = await self._caller.call("CreateTicket", self._matchmaking.CreateTicket, request)
         return Ticket(self._caller, self._matchmaking, self._sessions, response.ticket_id)
 
+    def seat(self, game_id: str, number: int, token: str, commitment: Commitment) -> Seat:
+        """A seat that was given out earlier."""
+        return Seat(self._caller, self._sessions, game_id, number, token, commitment)
+
     async def create_game(
         self, game: str, seats: int, *, options: Mapping[str, str] | None = None, seed: int | None = None
     ) -> list[Seat]:
@@ -109,7 +114,7 @@ class Roundtable:
         )
         created = await self._caller.call("CreateGame", self._sessions.CreateGame, request)
         return [
-            Seat(self._caller, self._sessions, created.game_id, number, token, created.commitment)
+            self.seat(created.game_id, number, token, created.commitment)
             for number, token in enumerate(created.seat_tokens)
         ]
 

@@ -16,7 +16,9 @@ def test_every_setting_is_printed_with_its_meaning(capsys: pytest.CaptureFixture
     assert main(["config"]) == 0
 
     lines = capsys.readouterr().out.splitlines()
-    assert [line.partition("=")[0] for line in lines] == [f"ROUNDTABLE_{name.upper()}" for name in Settings.model_fields]
+    assert [line.partition("=")[0] for line in lines] == [
+        f"ROUNDTABLE_{name.upper()}" for name in Settings.model_fields
+    ]
     assert any(line.startswith("ROUNDTABLE_HOST=127.0.0.1 ") and "listens on" in line for line in lines)
 
 

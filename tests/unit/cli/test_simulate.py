@@ -67,6 +67,8 @@ def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["simulate", "camelot", "--option", "luck=good"], "--option luck: Shadows over Camelot has no such option"),
         (["simulate", "camelot", "--option", "traitor_in_deck=two"], "--option traitor_in_deck: the option takes"),
         (["simulate", "camelot", "--fast"], "No such option: --fast"),
+        (["demo", "--games", "0"], "'--games'"),
+        (["demo", "--seed", "-1"], "'--seed'"),
         (["play"], "No such command 'play'"),
         ([], "Missing command"),
     ],
