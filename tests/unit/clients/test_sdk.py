@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from random import Random
 from typing import Any
 
 import grpc
 import pytest
 
+from clients.players import play_at_random
 from clients.sdk import (
     AlreadyApplied,
     CallFailed,
@@ -25,7 +27,7 @@ from roundtable.matchmaking.v1 import matchmaking_pb2 as matchmaking
 from roundtable.matchmaking.v1 import matchmaking_pb2_grpc
 from roundtable.session.v1 import session_pb2 as session
 from roundtable.session.v1 import session_pb2_grpc
-from roundtable.table.v1.table_pb2 import Commitment, Decision, Outcome, Update
+from roundtable.table.v1.table_pb2 import Commitment, Decision, Option, Outcome, Update
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.server import Runtime, serving
 from services.runtime.settings import Settings
@@ -261,6 +263,24 @@ async def test_a_feed_with_a_lost_cursor_starts_with_the_present(bench: Bench) -
 
     assert [entry.update.version for entry in await entries(seat)] == [5, 3, 4]
     assert not bench.session.watched[-1].HasField("after")
+
+
+async def test_a_player_answers_a_decision_once_and_again_after_its_answer_was_lost(bench: Bench) -> None:
+    seat = await bench.seat()
+    decision = Decision(id="7", options=[Option(id="pass")], min=1, max=1)
+    asked, still_asked = (session.WatchResponse(cursor=c, update=Update(version=5, decision=decision)) for c in "56")
+    rolled_back = session.WatchResponse(cursor="3", snapshot=session.Snapshot(update=asked.update))
+    bench.session.feeds = [
+        [asked, still_asked, away()],
+        [ServiceError(Reason.CURSOR_UNKNOWN, "from a lost future")],
+        [rolled_back, step("8", over=True)],
+    ]
+    seen: list[int] = []
+
+    await play_at_random(seat, Random(1), saw=lambda update: seen.append(update.version))
+
+    assert seen == [5, 5, 5, 8]
+    assert [request.decision_id for request in bench.session.chosen] == ["7", "7"]
 
 
 async def test_a_refused_feed_ends_at_once(bench: Bench) -> None:
