@@ -297,11 +297,13 @@ class Table:
         self._feed(given)
 
     def _feed(self, given: Input) -> None:
+        if given.kind == InputKind.ORDERS:
+            # Saved as they stand, not replayed: a seat may change them any number of times between two marks.
+            self.orders[given.seat] = dict(given.orders)
+            return
         self._since.append(given)
         if given.kind <= InputKind.ORDER:
             self._hear(given)
-        elif given.kind == InputKind.ORDERS:
-            self.orders[given.seat] = dict(given.orders)
         elif given.kind == InputKind.LEAVE:
             self.play.departures.append(given.seat)
             self.orders.pop(given.seat, None)

@@ -303,6 +303,17 @@ def test_orders_are_replaced_as_a_whole() -> None:
     assert table.asked == (0, 1, 2)
 
 
+def test_changing_orders_again_and_again_does_not_make_a_saved_table_grow() -> None:
+    table = begin()
+    pick(table, 0, "topic:vote")
+    table.set_orders(1, {"topic": "topic:vote"})
+    size = len(table.save())
+    for _ in range(100):
+        table.set_orders(1, {"topic": "topic:vote"})
+    assert len(table.save()) == size
+    assert Table.load(toy.TOYS, table.save()).orders == table.orders
+
+
 def test_too_many_orders_are_refused() -> None:
     table = begin()
     orders = {f"key{number}": "pass" for number in range(MAX_ORDERS + 1)}
