@@ -41,8 +41,10 @@ def test_e113_mordreds_war_needs_a_second_five() -> None:
     )
     play(table, "fight:saxon_war:fight_5")
     assert (state_of(table).saxons.run, state_of(table).white_swords) == (5, 0)
-    play(table, "end_turn", "add_engine", "fight:saxon_war:fight_5", "deal_at_random")
+    step = play(table, "end_turn", "add_engine", "fight:saxon_war:fight_5", "deal_at_random")
     state = state_of(table)
+    ended = events.LastingCardEnded(Card.MORDRED, Place.SAXON_WAR, rule="B6")
+    assert seen(step, events.LastingCardEnded) == [ended]
     assert state.white_swords == 1
     assert names(state.black_discards) == ["mordred"]
     assert (state.saxons.run, state.saxons.mordred) == (0, False)
@@ -264,6 +266,20 @@ def test_e127_merlin_takes_the_despair_and_never_a_desolation() -> None:
     assert names(state_of(table).grail) == ["grail", "", "", "", "", "desolation", ""]
     play(table, "end_turn", "add_engine", "play:merlin")
     assert offered(table, 1) == ["remove:engine"]
+
+
+@pytest.mark.rule("W3")
+def test_merlin_sends_a_warrior_back() -> None:
+    table = situation(
+        knight("arthur", "merlin"),
+        *fillers(2, "arthur"),
+        phase="heroic",
+        pict_war={"warriors": 3},
+        saxon_war={"warriors": 1},
+    )
+    step = play(table, "play:merlin", "remove:warrior:pict_war")
+    assert (state_of(table).picts.warriors, state_of(table).saxons.warriors) == (2, 1)
+    assert seen(step, events.WarriorRemoved) == [events.WarriorRemoved(Place.PICT_WAR, 2, rule="W3")]
 
 
 @pytest.mark.rule("E129", "W3")

@@ -135,6 +135,42 @@ def test_a_reshuffle_ends_what_the_armor_buried() -> None:
     assert table.view(0).game.private.known_bottom == ()
 
 
+@pytest.mark.rule("R17.5", "W4", "R14.6")
+def test_clairvoyance_ends_what_another_knight_knew_of_the_order() -> None:
+    table = situation(
+        knight("percival"),
+        knight("arthur", "clairvoyance"),
+        knight("kay"),
+        black_top="picts saxons despair mordred guinevere",
+    )
+    play(table, "peek", "add_engine", "draw_white", "end_turn")
+    assert table.view(0).game.private.known_top == (Card.PICTS,)
+    play(table, "lose_life", "play:clairvoyance")
+    pick(table, 1, "card:saxons", "card:picts", "card:despair", "card:mordred", "card:guinevere")
+    assert table.view(0).game.private.known_top == ()
+
+
+@pytest.mark.rule("R14.6", "R18.3", "R5.3")
+def test_who_looked_at_a_card_still_knows_it_when_another_lays_it_face_down() -> None:
+    table = situation(knight("percival"), knight("arthur"), knight("kay"), black_top="black_knight_5")
+    play(table, "peek", "add_engine", "draw_white", "end_turn", "draw_black")
+    step = play(table, "face_down")
+    known = {viewer: table.view(viewer).game.combats[0].black[0].card for viewer in (0, 1, 2, None)}
+    five, hidden = Card.BLACK_KNIGHT_5, Card.UNKNOWN
+    assert known == {0: five, 1: five, 2: hidden, None: hidden}
+    told = {viewer: seen(step, events.BlackCardPlaced, viewer)[0].card for viewer in (0, 1, 2, None)}
+    assert told == known
+
+
+@pytest.mark.rule("R9.3", "R18.3")
+def test_who_buried_a_card_knows_it_when_it_comes_up_from_the_bottom() -> None:
+    table = situation(*fillers(3), black_top="picts black_knight_7", black_pile_size=2, relics={"lancelots_armor": 0})
+    state_of(table).black_discards.clear()
+    play(table, "draw_black", "resolve:picts", "draw_white", "end_turn", "draw_black", "face_down")
+    known = [table.view(viewer).game.combats[0].black[0].card for viewer in (0, 1, 2, None)]
+    assert known == [Card.BLACK_KNIGHT_7, Card.BLACK_KNIGHT_7, Card.UNKNOWN, Card.UNKNOWN]
+
+
 @pytest.mark.rule("R17.7", "W11")
 def test_knights_draw_clockwise_from_the_player() -> None:
     table = situation(

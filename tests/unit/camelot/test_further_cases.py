@@ -151,7 +151,7 @@ def test_e153_palamedes_gains_in_another_players_turn() -> None:
 @pytest.mark.rule("E155", "R15.8", "W6")
 def test_e155_fate_as_the_last_action_of_a_dying_traitor() -> None:
     table = situation(
-        knight("arthur", "fate", life=1, traitor=True),
+        knight("arthur", "fate piety", life=1, traitor=True),
         knight("gawain", "grail*3"),
         knight("kay", "fight_1 fight_2"),
         *fillers(1, "arthur", "gawain", "kay"),

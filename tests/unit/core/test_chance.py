@@ -122,6 +122,7 @@ def test_a_fixed_seed_is_repeatable_and_says_that_it_is_not_verifiable() -> None
     assert Seed.fixed(7) == Seed.fixed(7)
     assert Seed.fixed(7) != Seed.fixed(8)
     assert not Seed.fixed(7).verifiable
+    assert len(Seed.fixed(7).secret) == 32
     assert Seed(SECRET).verifiable
 
 

@@ -239,6 +239,15 @@ def test_the_history_of_equal_inputs_differs_between_tables() -> None:
     assert one.history != other.history
 
 
+def test_what_one_seat_may_see_is_told_to_it_alone() -> None:
+    table = begin()
+    (_, exchanged) = pick(table, 0, "topic:exchange").told
+    number = table.play.state.numbers[0]
+    assert exchanged.seen_by(0) == toy.Exchanged(0, number, rule="T6")
+    for viewer in (1, 2, None):
+        assert exchanged.seen_by(viewer) == toy.Exchanged(0, rule="T6")
+
+
 # Standing orders
 
 
