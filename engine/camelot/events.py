@@ -201,10 +201,10 @@ class EngineFought(Event, frozen=True):
 
 
 class KayHelped(Event, frozen=True):
-    """Kay's extra card, or that he added none."""
+    """Kay's extra card."""
 
     seat: int
-    card: Card = Card.UNKNOWN
+    card: Card
 
 
 class FightDecided(Event, frozen=True):

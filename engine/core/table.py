@@ -22,7 +22,7 @@ from engine.core.events import Told
 from engine.core.games import AnyGame, Outcome, Play, Registry
 
 SCHEMA = 1
-"""Version of the saved form itself."""
+"""Version of the saved form itself, its first byte."""
 MAX_ORDERS = 32
 """Standing orders one seat may have."""
 
@@ -79,7 +79,6 @@ class _Mark(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Saved(msgspec.Struct, frozen=True, array_like=True):
-    schema: int
     game: str
     rules_version: int
     options: bytes
@@ -417,7 +416,6 @@ class Table:
         """The table as opaque bytes, closed by their digest. They hold secrets and never leave the services."""
         saved = _encode(
             _Saved(
-                SCHEMA,
                 self.game.id,
                 self.game.rules_version,
                 self._raw_options,
@@ -431,7 +429,8 @@ class Table:
                 self._asks_digest(),
             )
         )
-        return saved + _digest(saved)
+        content = bytes((SCHEMA,)) + saved
+        return content + _digest(content)
 
     @classmethod
     def load(cls, games: Registry, data: bytes) -> Table:
@@ -440,15 +439,17 @@ class Table:
         content, digest = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
         if _digest(content) != digest:
             raise garbled
+        if content[:1] != bytes((SCHEMA,)):
+            raise Refusal(Reason.RULES_VERSION, "the table was saved in another form", field="state")
         try:
-            saved = _decode_saved(content)
+            saved = _decode_saved(content[1:])
         except (msgspec.DecodeError, ValueError) as fault:
             raise garbled from fault
         try:
             game = games.get(saved.game)
         except Refusal as fault:
             raise Refusal(Reason.RULES_VERSION, "the table's game is not played here", field="state") from fault
-        if (saved.schema, saved.rules_version) != (SCHEMA, game.rules_version):
+        if saved.rules_version != game.rules_version:
             raise Refusal(
                 Reason.RULES_VERSION,
                 "the table was saved under another version of the rules",

@@ -18,7 +18,7 @@ from engine.core.chance import Chance
 from engine.core.decisions import Question
 from engine.core.errors import Reason, Refusal, RuleFault
 from engine.core.games import AnyGame, Play, Registry
-from engine.core.table import Step, Table
+from engine.core.table import SCHEMA, Step, Table
 from tests.property.playing import Move, deal, every_game, every_size, moves, random_options, seats_of, viewers
 
 REFUSALS = {Reason.STATE_GARBLED, Reason.RULES_VERSION}
@@ -183,9 +183,13 @@ def closed(content: bytes) -> bytes:
 
 
 def content_of(table: Table) -> list[Any]:
-    """What is saved, as the list that it is encoded as."""
-    fields: list[Any] = msgspec.msgpack.decode(table.save()[:-8])
+    """What is saved after the byte that tells its form, as the list that it is encoded as."""
+    fields: list[Any] = msgspec.msgpack.decode(table.save()[1:-8])
     return fields
+
+
+def closed_content(fields: list[Any]) -> bytes:
+    return closed(bytes((SCHEMA,)) + msgspec.msgpack.encode(fields))
 
 
 @every_game
@@ -195,9 +199,15 @@ def test_another_checkpoint_is_refused(game: AnyGame) -> None:
     fields, others = content_of(early), content_of(late)
     changed = [place for place, (one, other) in enumerate(zip(fields, others, strict=True)) if one != other]
     mark = next(place for place in changed if isinstance(fields[place], list))
-    assert Table.load(GAMES, closed(msgspec.msgpack.encode(fields))).save() == early.save()
+    assert Table.load(GAMES, closed_content(fields)).save() == early.save()
     fields[mark] = others[mark]
-    assert_refused(closed(msgspec.msgpack.encode(fields)), reasons={Reason.RULES_VERSION})
+    assert_refused(closed_content(fields), reasons={Reason.RULES_VERSION})
+
+
+@every_game
+def test_another_form_of_saved_tables_is_refused(game: AnyGame) -> None:
+    content = midway(game, 25).save()[:-8]
+    assert_refused(closed(bytes((SCHEMA + 1,)) + content[1:]), reasons={Reason.RULES_VERSION})
 
 
 @every_game
