@@ -28,6 +28,7 @@ class Reason(StrEnum):
     TOO_MANY_ORDERS = "TOO_MANY_ORDERS"
     STATE_GARBLED = "STATE_GARBLED"
     RULES_VERSION = "RULES_VERSION"
+    LOG_BROKEN = "LOG_BROKEN"
 
 
 class Refusal(Exception):

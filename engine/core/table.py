@@ -7,11 +7,11 @@ the same open decisions, else it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -92,7 +92,18 @@ class _Saved(msgspec.Struct, frozen=True, array_like=True):
     asks_digest: bytes
 
 
+class _Origin(msgspec.Struct, frozen=True, array_like=True):
+    """What a table was set up with."""
+
+    game: str
+    rules_version: int
+    seats: int
+    options: bytes
+    seed: Seed
+
+
 _decode_saved = msgspec.msgpack.Decoder(_Saved).decode
+_decode_origin = msgspec.msgpack.Decoder(_Origin).decode
 
 
 @lru_cache(maxsize=1024)
@@ -414,7 +425,7 @@ class Table:
 
     def save(self) -> bytes:
         """The table as opaque bytes, closed by their digest. They hold secrets and never leave the services."""
-        saved = _encode(
+        return _closed(
             _Saved(
                 self.game.id,
                 self.game.rules_version,
@@ -429,33 +440,12 @@ class Table:
                 self._asks_digest(),
             )
         )
-        content = bytes((SCHEMA,)) + saved
-        return content + _digest(content)
 
     @classmethod
     def load(cls, games: Registry, data: bytes) -> Table:
         """Rebuilds a saved table; raises `Refusal` for bytes that are damaged or were made under other rules."""
-        garbled = Refusal(Reason.STATE_GARBLED, "these bytes are not a saved table", field="state")
-        content, digest = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
-        if _digest(content) != digest:
-            raise garbled
-        if content[:1] != bytes((SCHEMA,)):
-            raise Refusal(Reason.RULES_VERSION, "the table was saved in another form", field="state")
-        try:
-            saved = _decode_saved(content[1:])
-        except (msgspec.DecodeError, ValueError) as fault:
-            raise garbled from fault
-        try:
-            game = games.get(saved.game)
-        except Refusal as fault:
-            raise Refusal(Reason.RULES_VERSION, "the table's game is not played here", field="state") from fault
-        if saved.rules_version != game.rules_version:
-            raise Refusal(
-                Reason.RULES_VERSION,
-                "the table was saved under another version of the rules",
-                field="state",
-                about={"saved": str(saved.rules_version), "here": str(game.rules_version)},
-            )
+        saved = _opened(data, _decode_saved, "state")
+        game = _same_rules(games, saved, "state")
         table = cls(game, saved.seed, saved.options)
         table.version, table.history, table.orders, table._mark = (
             saved.version,
@@ -474,3 +464,106 @@ class Table:
                 field="state",
             )
         return table
+
+    # Playing again
+
+    def origin(self, seats: int) -> bytes:
+        """What `new` set the table up with, as opaque bytes closed by their digest. With the inputs since they are the
+        table; they hold its secret and never leave the services."""
+        return _closed(_Origin(self.game.id, self.game.rules_version, seats, self._raw_options, self.seed))
+
+    @classmethod
+    def replay(cls, games: Registry, origin: bytes, inputs: Iterable[Input]) -> Replayed:
+        """Plays a game again from its origin and all its inputs, each judged as when it was made. Raises `Refusal`:
+        STATE_GARBLED or RULES_VERSION for the origin, LOG_BROKEN for inputs that this game cannot have had."""
+        set_up = _opened(origin, _decode_origin, "origin")
+        game = _same_rules(games, set_up, "origin")
+        options, chance = game.decode_options(set_up.options), Chance(set_up.seed)
+        table, _ = cls.begin(game, game.deal(set_up.seats, options, chance), options, set_up.seed, chance)
+        digests = []
+        for given in inputs:
+            table._play_again(given)
+            digests.append(table.history)
+        if (order := table._next_order()) is not None:
+            raise table._broken(f"a standing order of seat {order.seat} is missing at the end")
+        return Replayed(table, set_up.seats, msgspec.to_builtins(options, str_keys=True), digests)
+
+    def _play_again(self, given: Input) -> None:
+        order = self._next_order()
+        if (order is not None or given.kind is InputKind.ORDER) and given != order:
+            raise self._broken("it is not what the standing orders give")
+        try:
+            if given.kind is InputKind.ORDERS:
+                self._check_seat(given.seat)
+            elif given.kind is InputKind.LEAVE:
+                self._check_seat(given.seat)
+                self.game.may_leave(self.play, given.seat)
+            elif given.kind is InputKind.JOIN:
+                if self.game.may_join(self.play) != given.seat:
+                    raise self._broken("another seat would have joined")
+            else:
+                self._open_question(given.seat, str(given.ask)).judge(given.picks)
+            self._record(given)
+        except Exception as fault:
+            raise self._broken("the rules do not take it") from fault
+        self._take_told()
+
+    def _broken(self, why: str) -> Refusal:
+        version = self.version + 1
+        return Refusal(Reason.LOG_BROKEN, f"input {version}: {why}", field="inputs", about={"version": str(version)})
+
+
+class Replayed(NamedTuple):
+    """A game that was played again."""
+
+    table: Table
+    seats: int
+    """How many it was dealt for."""
+    options: dict[str, Any]
+    digests: list[bytes]
+    """The history's digest after each input: 16 bytes each."""
+
+
+class _UnderRules(Protocol):
+    @property
+    def game(self) -> str: ...
+    @property
+    def rules_version(self) -> int: ...
+
+
+Kept = TypeVar("Kept")
+
+
+def _closed(kept: msgspec.Struct) -> bytes:
+    content = bytes((SCHEMA,)) + _encode(kept)
+    return content + _digest(content)
+
+
+def _opened(data: bytes, decode: Callable[[bytes], Kept], field: str) -> Kept:
+    """Reads bytes that are closed by their digest."""
+    garbled = Refusal(Reason.STATE_GARBLED, "these bytes are not what a table was saved as", field=field)
+    content, digest = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
+    if _digest(content) != digest:
+        raise garbled
+    if content[:1] != bytes((SCHEMA,)):
+        raise Refusal(Reason.RULES_VERSION, "the table was saved in another form", field=field)
+    try:
+        return decode(content[1:])
+    except (msgspec.DecodeError, ValueError) as fault:
+        raise garbled from fault
+
+
+def _same_rules(games: Registry, saved: _UnderRules, field: str) -> AnyGame:
+    """The game of a saved table, which can be continued only under the rules that made it."""
+    try:
+        game = games.get(saved.game)
+    except Refusal as fault:
+        raise Refusal(Reason.RULES_VERSION, "the table's game is not played here", field=field) from fault
+    if saved.rules_version != game.rules_version:
+        raise Refusal(
+            Reason.RULES_VERSION,
+            "the table was saved under another version of the rules",
+            field=field,
+            about={"saved": str(saved.rules_version), "here": str(game.rules_version)},
+        )
+    return game

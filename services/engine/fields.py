@@ -7,6 +7,7 @@ from services.runtime.errors import Reason, ServiceError
 from services.runtime.fields import missing, too_long
 
 STATE_BYTES_MAX = 256 << 10
+ORIGIN_BYTES_MAX = 4 << 10
 
 
 def check_state(state: bytes) -> None:
@@ -14,6 +15,13 @@ def check_state(state: bytes) -> None:
         raise missing("state")
     if len(state) > STATE_BYTES_MAX:
         raise too_long("state", STATE_BYTES_MAX, "bytes")
+
+
+def check_origin(origin: bytes) -> None:
+    if not origin:
+        raise missing("origin")
+    if len(origin) > ORIGIN_BYTES_MAX:
+        raise too_long("origin", ORIGIN_BYTES_MAX, "bytes")
 
 
 def check_input(kind: str | None) -> str:

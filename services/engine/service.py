@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from importlib import import_module
 from time import perf_counter
 
@@ -16,7 +16,7 @@ from engine.core.chance import SECRET_BYTES, Seed
 from engine.core.table import Input, InputKind, Step, Table
 from engine.core.wire import Wire, commitment, game_info
 from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
-from services.engine.fields import check_input, check_seat, check_state
+from services.engine.fields import check_input, check_origin, check_seat, check_state
 from services.engine.refusals import refusals
 from services.runtime import fields
 from services.runtime.errors import Reason, ServiceError
@@ -30,6 +30,8 @@ _ANSWERS = {
     InputKind.DEFAULT: engine_pb2.INPUT_KIND_DEFAULT_ANSWER,
     InputKind.ORDER: engine_pb2.INPUT_KIND_STANDING_ANSWER,
 }
+
+_KINDS = {wire: kind for kind, wire in _ANSWERS.items()} | {engine_pb2.INPUT_KIND_STANDING_ORDERS: InputKind.ORDERS}
 
 _BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1)
 
@@ -59,7 +61,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
             fields.check_game_options(request.options)
             game = GAMES.get(request.game)
             table, step = Table.new(game, request.seats, request.options, self._seed(request))
-            response = engine_pb2.NewGameResponse(commitment=commitment(table))
+            response = engine_pb2.NewGameResponse(commitment=commitment(table), origin=table.origin(request.seats))
             fill(response.resolved, table, step)
         return response
 
@@ -110,6 +112,21 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
                 check_seat(table, seat)
                 wire.add_private(update, table, seat)
             return engine_pb2.ViewResponse(view=wire.view(table, seat), update=update, digest=table.history)
+
+    async def Replay(self, request: engine_pb2.ReplayRequest, context: Context) -> engine_pb2.ReplayResponse:
+        with refusals():
+            check_origin(request.origin)
+            table, seats, options, digests = Table.replay(GAMES, request.origin, map(given, request.inputs))
+            response = engine_pb2.ReplayResponse(
+                digests=digests,
+                game=table.game.id,
+                rules_version=str(table.game.rules_version),
+                seats=seats,
+                options=texts(options),
+                commitment=commitment(table),
+            )
+            fill(response.resolved, table, Step([], []))
+        return response
 
     async def Explain(self, request: engine_pb2.ExplainRequest, context: Context) -> engine_pb2.ExplainResponse:
         with refusals():
@@ -171,3 +188,20 @@ def logged(given: Input) -> engine_pb2.LoggedInput:
     return engine_pb2.LoggedInput(
         kind=_ANSWERS[given.kind], seat=given.seat, decision=str(given.ask), picks=given.picks
     )
+
+
+def given(logged: engine_pb2.LoggedInput) -> Input:
+    """The input that a game's log keeps."""
+    kind = _KINDS.get(logged.kind)
+    if kind is None:
+        raise ServiceError(Reason.FIELD_INVALID, "an input of no kind", field="inputs")
+    if kind is InputKind.ORDERS:
+        return Input(kind, logged.seat, orders=tuple(sorted(logged.orders.items())))
+    if not (logged.decision.isascii() and logged.decision.isdigit()):
+        raise ServiceError(Reason.FIELD_INVALID, "an input that answers no decision", field="inputs")
+    return Input(kind, logged.seat, int(logged.decision), tuple(logged.picks))
+
+
+def texts(options: Mapping[str, object]) -> dict[str, str]:
+    """Values of game options, as they are given."""
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
