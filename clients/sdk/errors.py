@@ -56,6 +56,10 @@ class CursorLost(Refused):
     To be watched again from a snapshot."""
 
 
+class GameClosed(Exception):
+    """The game was closed before its end, and this is why. It has no outcome."""
+
+
 class Unavailable(CallFailed):
     """Repeating the call later can help. It may have been carried out: to be repeated with the same request id."""
 

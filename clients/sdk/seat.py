@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from grpc import aio
 
 from clients.sdk.calls import Caller
-from clients.sdk.errors import CursorLost
+from clients.sdk.errors import CursorLost, GameClosed
 from roundtable.session.v1 import session_pb2 as session
-from roundtable.table.v1.table_pb2 import Commitment, Decision, Update, View
+from roundtable.table.v1.table_pb2 import Commitment, Decision, Record, Update, View
 
 if TYPE_CHECKING:  # there are no such classes when the program runs
     from roundtable.session.v1.session_pb2_grpc import SessionServiceAsyncStub
@@ -59,16 +59,22 @@ class Seat:
         request = session.GetViewRequest(game_id=self.game_id, seat_token=self.token)
         return await self._caller.call("GetView", self._service.GetView, request)
 
-    async def watch(self, after: str | None = None) -> AsyncGenerator[Entry, None]:
+    async def watch(self, after: str | None = None, *, show_presence: bool = False) -> AsyncGenerator[Entry, None]:
         """The seat's feed to the end of the game, each entry once, across broken connections. To be closed by whoever
         leaves it earlier.
 
         Args:
             after: cursor of the last entry already seen; without one the feed starts with the present.
+            show_presence: the others are told that this seat is connected.
+
+        Raises:
+            GameClosed: the game was closed before its end.
         """
 
         def start() -> aio.UnaryStreamCall[session.WatchRequest, session.WatchResponse]:
-            request = session.WatchRequest(game_id=self.game_id, seat_token=self.token, after=after)
+            request = session.WatchRequest(
+                game_id=self.game_id, seat_token=self.token, after=after, show_presence=show_presence
+            )
             return self._service.Watch(request)
 
         while True:
@@ -76,6 +82,8 @@ class Seat:
                 async with aclosing(self._caller.follow(start)) as responses:
                     async for response in responses:
                         after = response.cursor
+                        if response.HasField("closed"):
+                            raise GameClosed(response.closed.reason)
                         entry = _entry(response)
                         if entry is not None:
                             yield entry
@@ -83,6 +91,11 @@ class Seat:
                                 return
             except CursorLost:
                 after = None
+
+    async def record(self) -> Record:
+        """The whole game once it is over; before, the seat's own inputs."""
+        request = session.GetRecordRequest(game_id=self.game_id, seat_token=self.token)
+        return (await self._caller.call("GetRecord", self._service.GetRecord, request)).record
 
     async def choose(self, decision: Decision, picks: Sequence[str]) -> Update:
         """Answers the seat's open decision; once this returns, the move is stored. It is repeated safely while the
@@ -114,7 +127,7 @@ class Seat:
 
 
 def _entry(response: session.WatchResponse) -> Entry | None:
-    """None for a heartbeat."""
+    """None for a heartbeat, and for what tells of presence."""
     at = response.at.ToDatetime(UTC)
     match response.WhichOneof("entry"):
         case "snapshot":

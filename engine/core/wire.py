@@ -250,7 +250,7 @@ class Wire:
         )
         if table.outcome is not None:
             update.outcome.CopyFrom(_outcome(table.outcome))
-            update.reveal.CopyFrom(_reveal(table))
+            update.reveal.CopyFrom(reveal(table))
         return update
 
     def add_private(self, update: table_pb2.Update, table: Table, seat: int, told: Sequence[Told] = ()) -> None:
@@ -274,7 +274,8 @@ def _outcome(outcome: Outcome) -> table_pb2.Outcome:
     return table_pb2.Outcome(ending=outcome.ending, rule=outcome.rule, winners=sorted(outcome.winners))
 
 
-def _reveal(table: Table) -> table_pb2.Reveal:
+def reveal(table: Table) -> table_pb2.Reveal:
+    """What opens the promise; secret until the game is over."""
     seed = table.seed
     return table_pb2.Reveal(secret=seed.secret, contributions=seed.contributions)
 

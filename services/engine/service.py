@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from engine.catalogue import GAMES
 from engine.core.chance import SECRET_BYTES, Seed
 from engine.core.table import Input, InputKind, Step, Table
-from engine.core.wire import Wire, commitment, game_info
+from engine.core.wire import Wire, commitment, game_info, reveal
 from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
 from services.engine.fields import check_input, check_origin, check_seat, check_state
 from services.engine.refusals import refusals
@@ -124,6 +124,7 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
                 seats=seats,
                 options=texts(options),
                 commitment=commitment(table),
+                reveal=reveal(table),
             )
             fill(response.resolved, table, Step([], []))
         return response

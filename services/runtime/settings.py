@@ -58,6 +58,20 @@ class Settings(BaseSettings):
     finished_game_seconds: int = Field(
         default=7 * 24 * 3600, ge=60, description="how long a finished game can still be looked at, in seconds"
     )
+    abandoned_game_seconds: int = Field(
+        default=90 * 24 * 3600,
+        ge=60,
+        description="how long nothing may happen in a game before it is closed, in seconds",
+    )
+    slow_watcher_seconds: float = Field(
+        default=10,
+        gt=0,
+        le=60,
+        description="how long a watcher may leave an entry unread before it is cut off, in seconds",
+    )
+    presence_seconds: float = Field(
+        default=15, gt=0, le=300, description="how long a seat is shown as connected after its process died, in seconds"
+    )
     max_message_bytes: int = Field(
         default=1 << 20, ge=1 << 10, le=1 << 26, description="largest accepted message, in bytes"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from hashlib import blake2b
 
 import msgspec
@@ -16,7 +15,7 @@ from services.session.engines import Engines
 from services.session.keys import GameKeys, new_game
 from services.session.moves import request_id_reused
 from services.session.seats import SALT_BYTES, new_seats, seal, token, token_digest, unseal
-from services.session.store import Birth, Entry, Games, Meta
+from services.session.store import Begun, Birth, Entry, Games, Meta, now_ms
 
 
 class Creation:
@@ -56,9 +55,9 @@ class Creation:
             Meta(request.seats, request.spectators, salt),
             Birth(content, salt, seal(seats, request.request_id, salt), made.commitment.SerializeToString()),
             [token_digest(token(seat)) for seat in seats],
-            made.resolved.state,
+            Begun(made.resolved.state, made.origin),
             # A place for cursors only: whoever watches has the set-up in a snapshot.
-            Entry(mark_of(made.resolved.digest, salt), time.time_ns() // 1_000_000, False, b"", {}),
+            Entry(mark_of(made.resolved.digest, salt), now_ms(), False, b"", {}),
         )
 
 

@@ -21,6 +21,7 @@ Answer = TypeVar("Answer")
 
 # Rules answer within milliseconds; what takes longer is a replica that hangs or is gone.
 _ANSWER_SECONDS = 2.0
+_REPLAY_SECONDS = 10.0  # a whole game
 _REPLICA_SECONDS = 2.0
 _AVOIDED_SECONDS = 5.0
 _RECONNECT_SECONDS = 0.05
@@ -130,6 +131,10 @@ class Engines:
         """Tells what a seat or a spectator may know. Raises as `resolve`."""
         return await self._at_some_replica(lambda replica: _called(replica.stub.View, request))
 
+    async def replay(self, request: engine_pb2.ReplayRequest) -> engine_pb2.ReplayResponse:
+        """Plays a game again. Raises as `resolve`."""
+        return await self._at_some_replica(lambda replica: _called(replica.stub.Replay, request, _REPLAY_SECONDS))
+
     def note_change(self) -> None:
         self._changed.set()
 
@@ -176,9 +181,11 @@ async def open_engines(addresses: Sequence[str], settings: Settings) -> AsyncIte
             await asyncio.gather(*connecting, return_exceptions=True)
 
 
-async def _called(method: Callable[..., Awaitable[Answer]], request: object) -> Answer:
+async def _called(
+    method: Callable[..., Awaitable[Answer]], request: object, seconds: float = _ANSWER_SECONDS
+) -> Answer:
     try:
-        return await method(request, timeout=_ANSWER_SECONDS, metadata=outgoing_metadata())
+        return await method(request, timeout=seconds, metadata=outgoing_metadata())
     except aio.AioRpcError as error:
         refusal = ServiceError.from_rpc_error(error, Reason.ENGINE_UNAVAILABLE)
         # SHUTTING_DOWN is the replica's own end, not ours.

@@ -36,7 +36,7 @@ class Placed:
 
     def response(self, seat: int | None) -> bytes:
         """The `WatchResponse` for a seat or a spectator, encoded."""
-        return self._head + wire.field(session_pb2.WatchResponse, "update", self._entry.form(seat))
+        return self._head + wire.field(session_pb2.WatchResponse, self._entry.kind, self._entry.form(seat))
 
 
 async def read_from(games: Games, game: GameKeys, cursor: Cursor) -> list[Placed]:

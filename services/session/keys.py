@@ -43,6 +43,10 @@ class GameKeys:
         return f"{_tag(self.bucket)}:{self.id}:feed"
 
     @property
+    def due(self) -> str:
+        return due_set(self.bucket)
+
+    @property
     def wake(self) -> str:
         return wake_channel(self.bucket)
 
@@ -50,6 +54,16 @@ class GameKeys:
 def wake_channel(bucket: int) -> str:
     """The sharded channel that gets the id of a game of this bucket whenever its feed grows."""
     return f"{_tag(bucket)}:wake"
+
+
+def due_set(bucket: int) -> str:
+    """The sorted set of what is to be done about the games of this bucket, by when in milliseconds since 1970."""
+    return f"{_tag(bucket)}:due"
+
+
+def shown_set(bucket: int, process: str) -> str:
+    """The set of the seats of this bucket's games that a process shows as connected."""
+    return f"{_tag(bucket)}:shown:{process}"
 
 
 def new_game(request_id: str) -> GameKeys:

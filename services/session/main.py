@@ -9,11 +9,15 @@ from contextlib import asynccontextmanager
 from services.runtime.server import Runtime
 from services.runtime.settings import required
 from services.runtime.store import open_store
+from services.session.abandoned import Abandoned
 from services.session.creation import Creation
+from services.session.due import DueWork
 from services.session.engines import open_engines
 from services.session.moves import Moves
+from services.session.presence import Presence
+from services.session.records import Records
 from services.session.service import FULL_NAME, SessionService
-from services.session.store import Games
+from services.session.store import games_of
 from services.session.tails import Tails
 from services.session.views import Views
 from services.session.watching import Watches
@@ -31,13 +35,34 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
     url = required("store_url", settings.store_url).get_secret_value()
     addresses = required("engine_addresses", settings.engine_addresses)
     async with open_store(url) as store, open_engines(addresses, settings) as engines:
-        games = Games(store, feed_entries=settings.feed_entries, finished_seconds=settings.finished_game_seconds)
+        games = games_of(store, settings)
         views, tails = Views(games, engines), Tails(store, games)
-        watches = Watches(games, views, tails, heartbeat_seconds=settings.heartbeat_seconds)
-        SessionService(Creation(games, engines), Moves(games, engines), views, watches).add_to(runtime.server)
-        listening = asyncio.create_task(tails.listen())
+        presence = Presence(store, feed_entries=settings.feed_entries, lease_seconds=settings.presence_seconds)
+        watches = Watches(
+            games,
+            views,
+            tails,
+            presence,
+            heartbeat_seconds=settings.heartbeat_seconds,
+            patience_seconds=settings.slow_watcher_seconds,
+        )
+        SessionService(Creation(games, engines), Moves(games, engines), views, watches, Records(games, engines)).add_to(
+            runtime.server
+        )
+        due = DueWork(
+            store,
+            {
+                "abandoned": Abandoned(store, games, seconds=settings.abandoned_game_seconds).look,
+                "dead": presence.bury,
+                "gone": presence.tell_gone,
+            },
+            round_seconds=settings.presence_seconds / 3,
+        )
+        running = [asyncio.create_task(each) for each in (tails.listen(), presence.stay_alive(), due.work())]
         try:
             yield
         finally:
-            listening.cancel()
-            await asyncio.wait([listening])
+            await presence.say_farewell()
+            for task in running:
+                task.cancel()
+            await asyncio.wait(running)

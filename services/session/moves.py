@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from roundtable.engine.v1 import engine_pb2
@@ -12,7 +11,7 @@ from services.session.engines import Engines
 from services.session.keys import GameKeys
 from services.session.log import what_came_of
 from services.session.requests import Request
-from services.session.store import Entry, Game, Games, Step
+from services.session.store import Entry, Games, Step, now_ms
 
 MakeInput = Callable[[bytes, int], engine_pb2.ResolveRequest]
 """The engine's request to give a table, as its state, an input of a seat."""
@@ -45,12 +44,14 @@ class Moves:
                         metadata={"version": str(before.earlier.version)},
                     )
                 return before.earlier.update
+            if before.meta.closed:
+                raise ServiceError(Reason.GAME_OVER, f"the game was closed: {before.meta.closed}")
             asked = make_input(before.state, before.seat)
             try:
                 resolved = await self._engines.resolve(asked)
             except ServiceError as refusal:
                 raise await self._told(refusal, game, asked.answer) from refusal
-            step = Step(before.seat, resolved, _entry(before, resolved))
+            step = Step(before.seat, resolved, entry_of(resolved, before.meta.salt))
             if await self._games.commit(game, before, step, request):
                 return step.entry.form(before.seat)
             # Somebody else moved first; the request is judged again by where the game stands then.
@@ -98,12 +99,17 @@ def request_id_reused() -> ServiceError:
     )
 
 
-def _entry(before: Game, resolved: engine_pb2.Resolved) -> Entry:
+def entry_of(resolved: engine_pb2.Resolved, salt: bytes) -> Entry:
+    """A step, as the feed keeps it.
+
+    Args:
+        salt: of the game.
+    """
     public = resolved.public.SerializeToString()
     forms = {seat: update.SerializeToString() for seat, update in resolved.seats.items()}
     return Entry(
-        mark_of(resolved.digest, before.meta.salt),
-        time.time_ns() // 1_000_000,
+        mark_of(resolved.digest, salt),
+        now_ms(),
         resolved.public.HasField("outcome"),
         public,
         {seat: form for seat, form in forms.items() if form != public},

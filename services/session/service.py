@@ -18,6 +18,7 @@ from services.session.creation import Creation
 from services.session.cursors import encode_cursor
 from services.session.keys import GameKeys, find_game
 from services.session.moves import Moves
+from services.session.records import Records
 from services.session.requests import request_of
 from services.session.views import Views
 from services.session.watching import Watches
@@ -30,11 +31,12 @@ _log = get_logger()
 class SessionService:
     """The methods of the contract; responses are encoded."""
 
-    def __init__(self, creation: Creation, moves: Moves, views: Views, watches: Watches) -> None:
+    def __init__(self, creation: Creation, moves: Moves, views: Views, watches: Watches, records: Records) -> None:
         self._creation = creation
         self._moves = moves
         self._views = views
         self._watches = watches
+        self._records = records
 
     def add_to(self, server: aio.Server) -> None:
         """As the generated function does, but for the encoding: what the engine and the store hand over encoded, which
@@ -55,6 +57,9 @@ class SessionService:
             ),
             "SetStandingOrders": make.unary_unary_rpc_method_handler(
                 self.set_standing_orders, request_deserializer=session_pb2.SetStandingOrdersRequest.FromString
+            ),
+            "GetRecord": make.unary_unary_rpc_method_handler(
+                self.get_record, request_deserializer=session_pb2.GetRecordRequest.FromString
             ),
         }
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(FULL_NAME, handlers),))
@@ -112,7 +117,15 @@ class SessionService:
     async def watch(self, request: session_pb2.WatchRequest, context: Context) -> None:
         game = _game(request.game_id)
         after = request.after if request.HasField("after") else None
-        await self._watches.watch(game, _optional_seat_token(request), after, context.write)
+        await self._watches.watch(
+            game, _optional_seat_token(request), after, context.write, shown=request.show_presence
+        )
+
+    async def get_record(self, request: session_pb2.GetRecordRequest, context: Context) -> bytes:
+        game = _game(request.game_id)
+        look = await self._views.look(game, _optional_seat_token(request))
+        record = await self._records.record(game, look)
+        return session_pb2.GetRecordResponse(record=record).SerializeToString()
 
 
 def _game(game_id: str) -> GameKeys:
@@ -128,7 +141,9 @@ def _check_seat_token(seat_token: str) -> None:
     fields.check_text("seat_token", seat_token, fields.ID_MAX)
 
 
-def _optional_seat_token(request: session_pb2.GetViewRequest | session_pb2.WatchRequest) -> str | None:
+def _optional_seat_token(
+    request: session_pb2.GetViewRequest | session_pb2.WatchRequest | session_pb2.GetRecordRequest,
+) -> str | None:
     if not request.HasField("seat_token"):
         return None
     # An empty one is a seat that has lost its token, not a spectator.

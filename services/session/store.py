@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import NamedTuple
 
 import msgspec
 
 from roundtable.engine.v1 import engine_pb2
+from roundtable.session.v1 import session_pb2
+from services.runtime.settings import Settings
 from services.runtime.store import Script, Store
-from services.session.cursors import Cursor
+from services.session.cursors import MARK_BYTES, Cursor
 from services.session.keys import GameKeys, game_not_found
 from services.session.log import encode_input
 from services.session.requests import FINGERPRINT_BYTES, NO_REQUEST, Request
+
+LOOK_MS = 24 * 3600 * 1000
+"""How often it is looked whether a game is abandoned, at least."""
 
 _FINGERPRINTS_IN_A_CHUNK = 64
 
@@ -21,11 +29,13 @@ _encode = msgspec.msgpack.encode
 
 
 class Meta(msgspec.Struct, frozen=True, array_like=True):
-    """What never changes about a game and is needed in every call."""
+    """What hardly ever changes about a game and is needed in every call."""
 
     seats: int
     spectators: bool
     salt: bytes
+    closed: str = ""
+    """Why the game was closed before its end; empty if it was not."""
 
 
 class Birth(msgspec.Struct, frozen=True, array_like=True):
@@ -40,7 +50,7 @@ class Birth(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
-    """One step in the feed, in each form that somebody may see; the forms are encoded `Update` messages."""
+    """One entry of the feed, in each form that somebody may see; the forms are encoded messages."""
 
     mark: bytes
     at_ms: int
@@ -50,6 +60,8 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     public: bytes
     seats: dict[int, bytes]
     """Forms that differ from the public one."""
+    kind: str = "update"
+    """The field of a `WatchResponse` that the forms are."""
 
     def form(self, seat: int | None) -> bytes:
         return self.public if seat is None else self.seats.get(seat, self.public)
@@ -90,6 +102,13 @@ class Game:
     earlier: Earlier | None
 
 
+class Begun(NamedTuple):
+    """A table that has been set up, as the engine gives it."""
+
+    state: bytes
+    origin: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """What a commit puts into a game."""
@@ -103,15 +122,17 @@ class Step:
 class Games:
     """The games of a store. Every method raises STORE_UNAVAILABLE when it does not answer."""
 
-    def __init__(self, store: Store, *, feed_entries: int, finished_seconds: int) -> None:
+    def __init__(self, store: Store, *, feed_entries: int, finished_seconds: int, abandoned_seconds: int) -> None:
         """
         Args:
             feed_entries: how many entries a feed keeps.
             finished_seconds: how long a game can be looked at after its end.
+            abandoned_seconds: how long nothing may happen in a game before it is closed.
         """
         self._store = store
         self._feed_entries = feed_entries
         self._finished_seconds = finished_seconds
+        self._abandoned_ms = abandoned_seconds * 1000
 
     async def birth(self, game: GameKeys) -> Birth | None:
         """How a game was created, if it was."""
@@ -119,7 +140,7 @@ class Games:
         return None if birth is None else _decode_birth(birth)
 
     async def create(
-        self, game: GameKeys, meta: Meta, birth: Birth, tokens: Sequence[bytes], state: bytes, entry: Entry
+        self, game: GameKeys, meta: Meta, birth: Birth, tokens: Sequence[bytes], begun: Begun, entry: Entry
     ) -> Birth:
         """Puts a game there unless it is there already, and gives the birth of the one that is there.
 
@@ -132,11 +153,13 @@ class Games:
             "version": 0,
             "position": 1,
             "mark": entry.mark,
-            "state": state,
+            "state": begun.state,
+            "origin": begun.origin,
             **{b"t" + token: seat for seat, token in enumerate(tokens)},
         }
-        arguments = [_encode(entry), *(part for field in fields.items() for part in field)]
-        return _decode_birth(await self._store.run(_CREATE, [game.game, game.feed], arguments))
+        look_after = (abandoned_work(game), entry.at_ms + min(self._abandoned_ms, LOOK_MS))
+        arguments = [_encode(entry), *look_after, *(part for field in fields.items() for part in field)]
+        return _decode_birth(await self._store.run(_CREATE, [game.game, game.feed, game.due], arguments))
 
     async def load(self, game: GameKeys, token: bytes = b"", request: Request | None = None) -> Game:
         """
@@ -205,16 +228,88 @@ class Games:
         )
         return [(int(name.partition(b"-")[0]), _decode_entry(fields[b"e"])) for name, fields in found]
 
+    async def origin(self, game: GameKeys) -> tuple[Birth, bytes] | None:
+        """How a game was created, and the table's origin: with the log it is the game. Secret."""
+        birth, origin = await self._store.call("HMGET", game.game, "birth", "origin")
+        return None if birth is None or origin is None else (_decode_birth(birth), origin)
+
+    async def last_entry(self, game: GameKeys) -> Entry | None:
+        """The newest entry of the feed."""
+        found: list[tuple[bytes, dict[bytes, bytes]]] = await self._store.call(
+            "XREVRANGE", game.feed, "+", "-", "COUNT", 1
+        )
+        return _decode_entry(found[0][1][b"e"]) if found else None
+
+    async def close(self, game: GameKeys, before: Game, reason: str) -> bool:
+        """Ends a game without an outcome and tells its watchers; False if it has moved on since `before`, or is over.
+
+        Args:
+            reason: in short English, at most 120 characters.
+        """
+        closed = session_pb2.Closed(reason=reason).SerializeToString()
+        entry = Entry(secrets.token_bytes(MARK_BYTES), now_ms(), True, closed, {}, "closed")
+        done: int = await self._store.run(
+            _CLOSE,
+            [game.game, game.log, game.feed, game.wake, game.due],
+            [
+                before.version,
+                _encode(msgspec.structs.replace(before.meta, closed=reason)),
+                entry.mark,
+                _encode(entry),
+                self._feed_entries,
+                self._finished_seconds,
+                game.id,
+                abandoned_work(game),
+            ],
+        )
+        return bool(done)
+
+    async def rebuild(self, game: GameKeys, before: int, resolved: engine_pb2.Resolved, entry: Entry) -> bool:
+        """Puts a table that was made anew from the log in the place of the game's, and an entry that tells it into the
+        feed; False if the game's version is no longer `before`."""
+        done: int = await self._store.run(
+            _REBUILD,
+            [game.game, game.log, game.feed, game.wake],
+            [before, resolved.version, resolved.state, entry.mark, _encode(entry), self._feed_entries, game.id],
+        )
+        return bool(done)
+
+
+def games_of(store: Store, settings: Settings) -> Games:
+    return Games(
+        store,
+        feed_entries=settings.feed_entries,
+        finished_seconds=settings.finished_game_seconds,
+        abandoned_seconds=settings.abandoned_game_seconds,
+    )
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """As the feed keeps it."""
+    return _encode(entry)
+
+
+def abandoned_work(game: GameKeys) -> str:
+    """The name of the work that closes a game in which nothing has happened for long."""
+    return f"abandoned {game.id}"
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
 
 def _earlier(version: int, fingerprint: bytes, answer: bytes | None) -> Earlier:
     kept = None if answer is None else _decode_answer(answer)
     return Earlier(version, fingerprint, kept.update if kept is not None and kept.version == version else None)
 
 
-def _script(name: str) -> Script:
+def script(name: str) -> Script:
+    """One of this package's scripts."""
     return Script(files(__package__).joinpath("lua", f"{name}.lua").read_text(encoding="utf-8"))
 
 
-_LOAD = _script("load")
-_COMMIT = _script("commit")
-_CREATE = _script("create")
+_LOAD = script("load")
+_COMMIT = script("commit")
+_CREATE = script("create")
+_CLOSE = script("close")
+_REBUILD = script("rebuild")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -12,7 +13,8 @@ from services.runtime.errors import Reason, ServiceError
 from services.session.cursors import Cursor, decode_cursor, encode_cursor
 from services.session.feeds import FeedGap, read_from
 from services.session.keys import GameKeys
-from services.session.store import Games
+from services.session.presence import Presence
+from services.session.store import Game, Games
 from services.session.tails import Tails
 from services.session.views import Views
 
@@ -20,28 +22,65 @@ Send = Callable[[bytes], Awaitable[None]]
 
 
 class Watches:
-    def __init__(self, games: Games, views: Views, tails: Tails, *, heartbeat_seconds: float) -> None:
+    def __init__(
+        self,
+        games: Games,
+        views: Views,
+        tails: Tails,
+        presence: Presence,
+        *,
+        heartbeat_seconds: float,
+        patience_seconds: float,
+    ) -> None:
+        """
+        Args:
+            heartbeat_seconds: longest silence in a feed.
+            patience_seconds: how long a watcher may take for an entry before it is cut off.
+        """
         self._games = games
         self._views = views
         self._tails = tails
+        self._presence = presence
         self._heartbeat_seconds = heartbeat_seconds
+        self._patience_seconds = patience_seconds
 
-    async def watch(self, game: GameKeys, seat_token: str | None, after: str | None, send: Send) -> None:
-        """Sends the responses of a watch, encoded. Returns after the entry with the outcome.
+    async def watch(
+        self, game: GameKeys, seat_token: str | None, after: str | None, write: Send, *, shown: bool = False
+    ) -> None:
+        """Writes the responses of a watch, encoded. Returns after the entry that is the last.
 
         Args:
             after: the cursor to go on from.
+            shown: others are told that the seat is connected.
 
         Raises:
-            ServiceError: as `Views.look` and `Views.view`; CURSOR_INVALID, CURSOR_UNKNOWN.
+            ServiceError: as `Views.look` and `Views.view`; CURSOR_INVALID, CURSOR_UNKNOWN, WATCHER_TOO_SLOW.
         """
+
+        async def send(response: bytes) -> None:
+            try:
+                async with asyncio.timeout(self._patience_seconds):
+                    await write(response)
+            except TimeoutError:
+                raise ServiceError(
+                    Reason.WATCHER_TOO_SLOW, "the watcher does not read; watch again after the last cursor"
+                ) from None
+
         cursor = None if after is None else decode_cursor(game.id, after)
         look = await self._views.look(game, seat_token)
+        show = self._presence.shown(game, look.seat) if shown and look.seat is not None else nullcontext()
+        with show:
+            await self._watch(game, seat_token, look, cursor, send)
+
+    async def _watch(
+        self, game: GameKeys, seat_token: str | None, look: Game, cursor: Cursor | None, send: Send
+    ) -> None:
+        reason = session_pb2.SNAPSHOT_REASON_START
         if cursor is not None:
             try:
                 entries = await read_from(self._games, game, cursor)
             except FeedGap:
-                cursor = None
+                cursor, reason = None, session_pb2.SNAPSHOT_REASON_GAP
             else:
                 for entry in entries[1:]:
                     await send(entry.response(look.seat))
@@ -52,8 +91,14 @@ class Watches:
             if cursor is None:
                 view = await self._views.view(look)
                 cursor = look.cursor
-                snapshot = session_pb2.Snapshot(view=view.view, update=view.update)
+                # Read after the place of the snapshot, so that what it misses is in the feed.
+                present = await self._presence.of(game, look.meta.seats)
+                snapshot = session_pb2.Snapshot(view=view.view, update=view.update, reason=reason, present=present)
                 await send(_response(game, cursor, session_pb2.WatchResponse(snapshot=snapshot)))
+                if look.meta.closed:
+                    closed = session_pb2.Closed(reason=look.meta.closed)
+                    await send(_response(game, cursor, session_pb2.WatchResponse(closed=closed)))
+                    return
                 if view.update.HasField("outcome"):
                     return
             try:
@@ -62,6 +107,7 @@ class Watches:
             except FeedGap:
                 # Too slow for the feed: what the watcher has missed is in a new snapshot.
                 look, cursor = await self._views.look(game, seat_token), None
+                reason = session_pb2.SNAPSHOT_REASON_GAP
 
     async def _follow(self, game: GameKeys, seat: int | None, cursor: Cursor, send: Send) -> None:
         with self._tails.joined(game, cursor) as tail:

@@ -5,9 +5,10 @@
 --       7 fingerprints, one for each input; 8 bytes of a fingerprint; 9 fingerprints in a chunk; 10 entry of the feed;
 --       11 entries the feed keeps; 12 seconds until the game is forgotten, 0 while it goes on; 13 id of the game;
 --       14... entries of the log
--- Gives 1, or 0 if the game is elsewhere or nowhere.
+-- Gives 1, or 0 if the game is elsewhere, closed or nowhere.
 
-if redis.call('HGET', KEYS[1], 'version') ~= ARGV[1] then
+local found = redis.call('HMGET', KEYS[1], 'version', 'closed')
+if found[1] ~= ARGV[1] or found[2] then
   return 0
 end
 

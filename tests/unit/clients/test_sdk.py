@@ -15,6 +15,7 @@ from clients.sdk import (
     CallFailed,
     DecisionClosed,
     Entry,
+    GameClosed,
     Refused,
     Roundtable,
     Seat,
@@ -27,7 +28,7 @@ from roundtable.matchmaking.v1 import matchmaking_pb2 as matchmaking
 from roundtable.matchmaking.v1 import matchmaking_pb2_grpc
 from roundtable.session.v1 import session_pb2 as session
 from roundtable.session.v1 import session_pb2_grpc
-from roundtable.table.v1.table_pb2 import Commitment, Decision, Option, Outcome, Update
+from roundtable.table.v1.table_pb2 import Commitment, Decision, Option, Outcome, Record, Update
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.server import Runtime, serving
 from services.runtime.settings import Settings
@@ -74,6 +75,9 @@ class Session(session_pb2_grpc.SessionServiceServicer):
             if isinstance(step, ServiceError):
                 raise step
             yield step
+
+    async def GetRecord(self, request: session.GetRecordRequest, context: Any) -> session.GetRecordResponse:
+        return session.GetRecordResponse(record=Record(game_id=request.game_id))
 
 
 class Matchmaking(matchmaking_pb2_grpc.MatchmakingServiceServicer):
@@ -281,6 +285,17 @@ async def test_a_player_answers_a_decision_once_and_again_after_its_answer_was_l
 
     assert seen == [5, 5, 5, 8]
     assert [request.decision_id for request in bench.session.chosen] == ["7", "7"]
+
+
+async def test_a_feed_of_a_closed_game_ends_with_the_reason_and_its_record_can_be_had(bench: Bench) -> None:
+    seat = await bench.seat()
+    closed = session.WatchResponse(cursor="3", closed=session.Closed(reason="abandoned"))
+    bench.session.feeds = [[snapshot("1"), session.WatchResponse(cursor="2", presence=session.Presence()), closed]]
+
+    with pytest.raises(GameClosed, match="abandoned"):
+        await entries(seat)
+
+    assert (await seat.record()).game_id == "g"
 
 
 async def test_a_refused_feed_ends_at_once(bench: Bench) -> None:
