@@ -49,8 +49,13 @@ class CallInterceptor(aio.ServerInterceptor):
     must lie above `max_message_bytes`, as its refusals carry none.
     """
 
-    def __init__(self, metrics: Metrics, max_message_bytes: int) -> None:
+    def __init__(self, metrics: Metrics, max_message_bytes: int, *, patience_seconds: float = 10.0) -> None:
+        """
+        Args:
+            patience_seconds: how long a refusal waits for a client that does not read; then its call is cut off.
+        """
         self._metrics = metrics
+        self._patience_seconds = patience_seconds
         self._max_message_bytes = max_message_bytes
         self._handlers: dict[str, Handler] = {}
         self._streams: set[asyncio.Task[Any]] = set()
@@ -153,7 +158,13 @@ class CallInterceptor(aio.ServerInterceptor):
             async def refuse(error: ServiceError) -> None:
                 self._metrics.finished.labels(rpc, error.code.name, error.reason).inc()
                 status = rpc_status.to_status(error.to_status())
-                await context.abort(status.code, status.details, (*(status.trailing_metadata or ()), *trailers()))
+                trailing = (*(status.trailing_metadata or ()), *trailers())
+                try:
+                    async with asyncio.timeout(self._patience_seconds):
+                        await context.abort(status.code, status.details, trailing)
+                except TimeoutError:
+                    # The status waits behind messages that the client does not take. The core resets the call.
+                    raise asyncio.CancelledError from None
 
             open_calls.inc()
             try:

@@ -93,7 +93,7 @@ async def serving(service: str, full_name: str, settings: Settings, compose: Com
     more is accepted, and running calls have `drain_seconds` to finish before they are cancelled.
     """
     metrics = Metrics()
-    interceptor = CallInterceptor(metrics, settings.max_message_bytes)
+    interceptor = CallInterceptor(metrics, settings.max_message_bytes, patience_seconds=settings.slow_watcher_seconds)
     server = aio.server(interceptors=[interceptor], options=_options(settings))
     status = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(status, server)

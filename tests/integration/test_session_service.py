@@ -509,7 +509,8 @@ async def test_who_has_fallen_off_the_feed_gets_a_snapshot(processes: Processes,
         await seats.play(session, Random(SEED), moves=3)
 
         stream = session.watch(seats.game_id, None, start)
-        assert (await anext(stream)).snapshot.update.version == 7
+        fallen_off = (await anext(stream)).snapshot
+        assert (fallen_off.update.version, fallen_off.reason) == (7, session_pb2.SNAPSHOT_REASON_GAP)
         stream = session.watch(seats.game_id, None, kept)
         assert [(await anext(stream)).update.version for _ in range(3)] == [5, 6, 7]
 
