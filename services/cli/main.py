@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -106,6 +107,35 @@ def serve(
     from services.cli.serve import serve
 
     return serve(services, settings)
+
+
+admin = typer.Typer(help="Look after games in the store.", no_args_is_help=True)
+app.add_typer(admin, name="admin")
+
+
+@admin.command("game")
+@settings_flags
+def admin_game(
+    game_id: Annotated[str, typer.Argument(metavar="ID", help="id of the game", show_default=False)],
+    settings: Settings,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="make its table anew from its log")] = False,
+    end: Annotated[
+        str | None, typer.Option(metavar="REASON", help="close it without an outcome; players are told the reason")
+    ] = None,
+    export: Annotated[Path | None, typer.Option(metavar="FILE", help="write its record, as JSON")] = None,
+    secrets: Annotated[
+        bool, typer.Option("--secrets", help="show what no player may know, and export a game in play")
+    ] = False,
+) -> int:
+    """Show one game's keys, check them against its log, and mend it.
+
+    Exit status: 0 if nothing is wrong (any more), 3 if something is, 1 if what was asked could not be done.
+    """
+    from services.cli.admin import Wish, admin_game
+
+    if end is not None and not 1 <= len(end) <= 120:
+        raise typer.BadParameter("a reason has 1 to 120 characters", param_hint="--end")
+    return admin_game(game_id, Wish(rebuild, end, export, secrets), settings)
 
 
 @app.command()

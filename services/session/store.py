@@ -264,13 +264,25 @@ class Games:
         )
         return bool(done)
 
-    async def rebuild(self, game: GameKeys, before: int, resolved: engine_pb2.Resolved, entry: Entry) -> bool:
+    async def rebuild(
+        self, game: GameKeys, before: int, resolved: engine_pb2.Resolved, entry: Entry, *, keep_feed: bool
+    ) -> bool:
         """Puts a table that was made anew from the log in the place of the game's, and an entry that tells it into the
-        feed; False if the game's version is no longer `before`."""
+        feed, which is begun anew if its entries are not to be kept; False if the game's version is no longer `before`.
+        """
         done: int = await self._store.run(
             _REBUILD,
             [game.game, game.log, game.feed, game.wake],
-            [before, resolved.version, resolved.state, entry.mark, _encode(entry), self._feed_entries, game.id],
+            [
+                before,
+                resolved.version,
+                resolved.state,
+                entry.mark,
+                _encode(entry),
+                self._feed_entries,
+                game.id,
+                int(keep_feed),
+            ],
         )
         return bool(done)
 
