@@ -17,7 +17,7 @@ from services.session.keys import GameKeys, game_not_found
 from services.session.log import decode_input
 from services.session.moves import entry_of
 from services.session.records import whole_record
-from services.session.store import Entry, Game, Games
+from services.session.store import Entry, Game, Games, script
 
 _BEGINNING = bytes(16)
 """Digest of a history without inputs."""
@@ -63,7 +63,7 @@ class Inspection:
 
 
 _LOOKS = 10
-_SIZES = {"hash": "HLEN", "list": "LLEN", "stream": "XLEN"}
+_KEY = script("key")
 _DAMAGED = (msgspec.DecodeError, KeyError, TypeError, ValueError)
 
 
@@ -207,13 +207,11 @@ def record_of(found: Inspection, *, secrets: bool) -> table_pb2.Record:
 
 
 async def _key(store: Store, name: str) -> Key | None:
-    kind = (await store.call("TYPE", name)).decode()
-    if kind == "none":
+    found = await store.run(_KEY, [name])
+    if found is None:
         return None
-    size = await store.call("MEMORY", "USAGE", name, "SAMPLES", 0)
-    left = int(await store.call("TTL", name))
-    items = await store.call(_SIZES[kind], name) if kind in _SIZES else 0
-    return Key(name, kind, int(size or 0), int(items), None if left < 0 else left)
+    kind, size, left, items = found
+    return Key(name, kind.decode(), size, items, None if left < 0 else left)
 
 
 def _missing(game: GameKeys, keys: Sequence[Key], fields: dict[str, int]) -> Iterator[str]:

@@ -235,10 +235,8 @@ class Games:
 
     async def last_entry(self, game: GameKeys) -> Entry | None:
         """The newest entry of the feed."""
-        found: list[tuple[bytes, dict[bytes, bytes]]] = await self._store.call(
-            "XREVRANGE", game.feed, "+", "-", "COUNT", 1
-        )
-        return _decode_entry(found[0][1][b"e"]) if found else None
+        newest: bytes | None = await self._store.run(_NEWEST, [game.feed])
+        return None if newest is None else _decode_entry(newest)
 
     async def close(self, game: GameKeys, before: Game, reason: str) -> bool:
         """Ends a game without an outcome and tells its watchers; False if it has moved on since `before`, or is over.
@@ -323,5 +321,6 @@ def script(name: str) -> Script:
 _LOAD = script("load")
 _COMMIT = script("commit")
 _CREATE = script("create")
+_NEWEST = script("newest")
 _CLOSE = script("close")
 _REBUILD = script("rebuild")

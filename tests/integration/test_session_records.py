@@ -128,7 +128,7 @@ async def test_an_abandoned_game_is_closed_for_all_and_forgotten_in_time(
     processes: Processes, settings: Settings, store: Redis
 ) -> None:
     # Whatever the shared services find due must not be closed by these settings.
-    ready = processes.serve("session", settings.model_copy(update={"presence_seconds": 0.6}))
+    ready = processes.serve("session", settings.model_copy(update={"presence_seconds": 0.6, "heartbeat_seconds": 5.0}))
     async with client_of(ready.address) as (session,):
         seats = await session.create()
         game = find_game(seats.game_id)
@@ -164,7 +164,7 @@ async def test_an_abandoned_game_is_closed_for_all_and_forgotten_in_time(
 async def test_a_game_in_play_is_looked_at_and_left_alone(
     processes: Processes, settings: Settings, store: Redis
 ) -> None:
-    ready = processes.serve("session", settings.model_copy(update={"presence_seconds": 0.6}))
+    ready = processes.serve("session", settings.model_copy(update={"presence_seconds": 0.6, "heartbeat_seconds": 5.0}))
     async with client_of(ready.address) as (session,):
         seats = await session.create()
         game = find_game(seats.game_id)
