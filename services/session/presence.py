@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -121,20 +121,18 @@ class Presence:
         """Shows that this process is alive, for ever, wherever it shows a seat."""
         while True:
             await asyncio.sleep(self._lease_seconds / _RENEWALS)
-            held = defaultdict(list)
-            for each in self._shown:
-                held[each[0].bucket].append(each)
+            wanted = {game.bucket for game, _ in self._shown}
             for bucket, name in list(self._names.items()):
                 try:
-                    if bucket in held and await self._show_alive(bucket, name, new=False):
-                        continue
+                    alive = bucket in wanted and await self._show_alive(bucket, name, new=False)
                 except ServiceError:
                     continue
-                # Nothing to be alive for, or taken for dead.
-                if self._names.get(bucket) == name:
+                # There is nothing to be alive for, or this process was taken for dead.
+                if not alive and self._names.get(bucket) == name:
                     del self._names[bucket]
-                for each in held.get(bucket, ()):
-                    self._tell(each)
+            for held, name in list(self._shown.items()):
+                if self._names.get(held[0].bucket) != name:
+                    self._tell(held)
 
     async def say_farewell(self) -> None:
         """Gives what is being told some time, before the process ends."""

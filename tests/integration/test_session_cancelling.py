@@ -12,10 +12,11 @@ from random import Random
 import pytest
 
 from roundtable.session.v1 import session_pb2
+from services.runtime.errors import Reason, ServiceError
 from services.runtime.processes import Processes
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
-from tests.integration.seats import SECONDS, Seats, Session, client_of
+from tests.integration.seats import SECONDS, Seats, Session, client_of, outcome_of
 
 SEED = 20261206
 GAMES = 8
@@ -117,6 +118,41 @@ async def test_moves_are_answered_for_their_own_game_while_calls_are_cancelled(b
     await asyncio.gather(
         load.run(1000), *(play(seats, both[place % 2], Random(place)) for place, seats in enumerate(playing))
     )
+
+
+# Two devices of one player
+
+
+async def test_of_conflicting_answers_one_is_applied_and_all_feeds_have_it_once(both: list[Session]) -> None:
+    """Five devices of each seat answer at once, differently; each watches too."""
+    random = Random(SEED)
+    for seed in range(4):
+        seats = await both[0].create(seed=seed, seats=4)
+        cursor = (await both[0].view(seats.game_id, None)).cursor
+        decisions = [await seats.decision(both[0], seat) for seat in range(4)]
+        requests = [
+            (seat, seats.choice(seat, decisions[seat], [random.choice(decisions[seat].options).id]))
+            for seat in range(4)
+            for _ in range(5)
+        ]
+
+        async def answer(seat: int, request: session_pb2.ChooseRequest) -> tuple[int, ServiceError | bytes]:
+            return seat, await outcome_of(asyncio.create_task(random.choice(both).choose_raw(request)))
+
+        answers = await asyncio.gather(*(answer(*each) for each in requests))
+
+        for seat in range(4):
+            own = [answer for place, answer in answers if place == seat]
+            (stands,) = [answer for answer in own if isinstance(answer, bytes)]
+            version = str(session_pb2.ChooseResponse.FromString(stands).update.version)
+            refusals = [answer for answer in own if isinstance(answer, ServiceError)]
+            assert [refusal.reason for refusal in refusals] == [Reason.DECISION_CLOSED] * 4
+            assert {refusal.metadata["version"] for refusal in refusals} == {version}
+            assert len({refusal.metadata["picks"] for refusal in refusals}) == 1
+        for session in both:
+            feed = session.watch(seats.game_id, seats.tokens[1], cursor)
+            assert [(await anext(feed)).update.version for _ in range(4)] == [1, 2, 3, 4]
+        assert (await both[1].view(seats.game_id, None)).update.version == 4
 
 
 # Memory
