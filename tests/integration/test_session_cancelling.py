@@ -156,6 +156,9 @@ async def test_of_conflicting_answers_one_is_applied_and_all_feeds_have_it_once(
 
 
 # Memory
+#
+# What little still grows is the library's: a bare server of grpcio 1.85 grows by some hundred bytes with each call that
+# is cancelled on its way (and not with calls that are answered), while this process gains no Python objects.
 
 
 def resident_kib(pid: int) -> int:
