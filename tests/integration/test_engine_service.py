@@ -588,3 +588,46 @@ async def test_an_error_inside_a_rule_is_internal_and_tells_no_secret(
     assert any(place.endswith(" fail") for place in faults[1]["fault"])
     assert "seat 3" not in repr((logs, refused, refused.metadata, made, made.metadata))
     assert (await bench.resolve(table.state, answer=given)).version == 1
+
+
+async def test_a_game_is_played_again_from_its_origin_and_inputs(bench: Bench) -> None:
+    made = await bench.new(seed=5, contributions=[b"a", b"", b"c", b"", b"e"], options={})
+    random, table = Random(5), made.resolved
+    inputs: list[engine_pb2.LoggedInput] = []
+    for _ in range(40):
+        decision = open_decision(table)
+        table = await bench.resolve(table.state, answer=answer(decision.seat, decision.id, *picks(decision, random)))
+        inputs += table.inputs
+
+    again = await bench.stub.Replay(engine_pb2.ReplayRequest(origin=made.origin, inputs=inputs))
+
+    assert (again.resolved.state, again.resolved.digest) == (table.state, table.digest)
+    assert (len(again.digests), again.digests[-1]) == (len(inputs), table.digest)
+    assert (again.game, again.rules_version, again.seats) == ("camelot", str(CAMELOT.rules_version), SEATS)
+    assert again.options == {option.id: option.default for option in CAMELOT.options}
+    assert again.commitment == made.commitment
+    assert list(again.reveal.contributions) == [b"a", b"", b"c", b"", b"e"]
+    assert not again.resolved.public.HasField("reveal")
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason", "about"),
+    [
+        ({"origin": b""}, Reason.FIELD_MISSING, {"field": "origin"}),
+        ({"origin": b"x" * 5000}, Reason.FIELD_TOO_LONG, {"field": "origin"}),
+        ({"origin": b"x" * 50}, Reason.STATE_GARBLED, {"field": "origin"}),
+        ({"inputs": [{}]}, Reason.FIELD_INVALID, {"field": "inputs"}),
+        ({"inputs": [{"kind": 1, "decision": "x"}]}, Reason.FIELD_INVALID, {"field": "inputs"}),
+        ({"inputs": [{"kind": 1, "decision": "7"}]}, Reason.LOG_BROKEN, {"version": "1"}),
+        ({"inputs": [{"kind": 3, "decision": "1"}]}, Reason.LOG_BROKEN, {"version": "1"}),
+        ({"inputs": [{"kind": 4, "seat": 9}]}, Reason.LOG_BROKEN, {"version": "1"}),
+    ],
+)
+async def test_what_cannot_be_played_again_is_refused(
+    bench: Bench, request_: dict[str, Any], reason: Reason, about: dict[str, str]
+) -> None:
+    origin = (await bench.new()).origin
+    call = bench.stub.Replay(engine_pb2.ReplayRequest(**{"origin": origin, **request_}))
+    refused = await refusal(call)
+    assert refused.reason is reason
+    assert about.items() <= refused.metadata.items()
