@@ -275,6 +275,12 @@ def _limits(box: Box) -> Iterator[tuple[str, str]]:
         ("engines_defeat", c.engines_defeat, "engines_total", c.engines_total),
         ("opening_merlins", c.opening_merlins * c.players_max, "the copies of merlin", merlins),
         ("merlins_to_cancel", c.merlins_to_cancel, "the copies of merlin", merlins),
+        (
+            "opening_white_cards",
+            c.opening_white_cards * c.players_max,
+            "white_total less the merlins",
+            c.white_total - merlins,
+        ),
     ):
         if low > high:
             yield f"constants.{smaller}", f"asks for {low}, more than {greater}, {high}"
@@ -294,6 +300,11 @@ def _cards(box: Box) -> Iterator[tuple[str, str]]:
             yield f"{place}.quest", "a standard black card belongs to a quest"
         if card.quests and card.values and len(card.values) != len(card.quests):
             yield f"{place}.values", f"{len(card.values)} for {len(card.quests)} quests"
+        if card.id.startswith("fight_") and card.id != f"fight_{'_'.join(map(str, card.values))}":
+            yield f"{place}.values", "a fight card is named by its value"
+        for value in card.params.extra_run_values:
+            if (value,) not in _fight_values(box):
+                yield f"{place}.params.extra_run_values", f"no fight card has the value {value}"
         if card.params.give_min > card.params.give_max:
             yield f"{place}.params.give_min", f"is above give_max, {card.params.give_max}"
 
@@ -302,6 +313,7 @@ def _quests(box: Box) -> Iterator[tuple[str, str]]:
     reserve = {"pict_war": box.constants.picts, "saxon_war": box.constants.saxons}
     flipped = {quest.id for quest in box.quests.values() if quest.after == "flip"}
     followed = {quest.follows for quest in box.quests.values() if quest.follows}
+    fights = _fight_values(box)
     for quest in box.quests.values():
         place = f"quests.{quest.id}"
         boards = [bool(figure) for figure in (quest.groups, quest.track_spaces, quest.row_slots, quest.run)]
@@ -315,6 +327,9 @@ def _quests(box: Box) -> Iterator[tuple[str, str]]:
             yield f"{place}.track_start", f"is not {quest.steps_to_lose} steps from evil's end"
         if list(quest.run) != list(range(1, len(quest.run) + 1)):
             yield f"{place}.run", "does not rise from 1 by ones"
+        for value in quest.run:
+            if (value,) not in fights:
+                yield f"{place}.run", f"no fight card has the value {value}"
         if bool(quest.run) != bool(quest.warriors):
             yield f"{place}.warriors", "a war, and no other quest, is lost to warriors"
         if quest.warriors > reserve.get(quest.id, 0):
@@ -327,6 +342,10 @@ def _quests(box: Box) -> Iterator[tuple[str, str]]:
             yield f"{place}.victory.relic", f"no relic {quest.victory.relic}"
         if quest.defeat.relic_lost != quest.victory.relic:
             yield f"{place}.defeat.relic_lost", f"is not the relic to be won, {quest.victory.relic}"
+
+
+def _fight_values(box: Box) -> list[tuple[int, ...]]:
+    return [card.values for card in box.cards.values() if card.id.startswith("fight_")]
 
 
 def _relics(box: Box) -> Iterator[tuple[str, str]]:

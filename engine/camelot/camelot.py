@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from engine.camelot import events
 from engine.camelot.pieces import COMBATS, FIGURES, SOLO, Card, Ending, Place, Relic, Standing
 from engine.camelot.state import NOBODY, Knight, Options, State
+from engine.core.events import Event
 from engine.core.games import Play
 
 
@@ -57,6 +58,10 @@ class Camelot(Play[State, Options]):
 
     def everyone(self) -> int:
         return (1 << len(self.state.knights)) - 1
+
+    def tell_knowing(self, seen: int, full: Event, public: Event) -> None:
+        """Tells the full form to the seats that know a face-down card, as bits, and the public one to all others."""
+        self.tell_some(public, {knight.seat: full for knight in self.state.knights if seen & 1 << knight.seat})
 
     # Loyalty
 

@@ -190,8 +190,7 @@ def announce(g: Camelot, drawn: Drawn, place: Place) -> None:
     card = Card(drawn.card)
     if drawn.face_down:
         full = events.BlackCardRead(drawn.drawer, True, place, card, rule="R5.3")
-        knowing = {knight.seat: full for knight in g.state.knights if drawn.seen & 1 << knight.seat}
-        g.tell_some(events.BlackCardRead(drawn.drawer, True, place, rule="R5.3"), knowing)
+        g.tell_knowing(drawn.seen, full, events.BlackCardRead(drawn.drawer, True, place, rule="R5.3"))
         return
     drawn.seen = g.everyone()
     g.tell(events.BlackCardRead(drawn.drawer, False, place, card, rule="R4.2"))

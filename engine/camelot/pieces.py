@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum, IntFlag
 
-from engine.camelot.box import BOX
+from engine.camelot.box import BOX, FILE
+from engine.core.data import refuse
 
 
 class Card(IntEnum):
@@ -137,6 +139,21 @@ class ActionType(IntFlag):
     HEAL = 8
     ACCUSE = 16
 
+
+def _check_ids(place: str, listed: Iterable[str], pieces: type[IntEnum]) -> None:
+    """The rules speak of pieces by name: the box must list these and no others."""
+    ids, known = set(listed), {piece.name.lower() for piece in pieces if piece}
+    refuse(
+        FILE,
+        [(f"{place}.{name}", "the rules know no such piece") for name in sorted(ids - known)]
+        + [(f"{place}.{name}", "is missing") for name in sorted(known - ids)],
+    )
+
+
+_check_ids("cards", (card.id for card in BOX.cards.values() if card.deck != "loyalty"), Card)
+_check_ids("quests", ("camelot", *BOX.quests), Place)
+_check_ids("knights", BOX.knights, Coat)
+_check_ids("relics", BOX.relics, Relic)
 
 FIGHTS = (Card.FIGHT_1, Card.FIGHT_2, Card.FIGHT_3, Card.FIGHT_4, Card.FIGHT_5)
 WHITE_STANDARD = (*FIGHTS, Card.GRAIL)

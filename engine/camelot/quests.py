@@ -53,8 +53,7 @@ def lay_black(g: Camelot, quest: Place, laid: Laid, drawer: Knight, after_laying
     slot = len(black) - 1
     full = events.BlackCardPlaced(quest, laid.face_down, slot, Card(laid.card), rule="R5.3")
     if laid.face_down:
-        knowing = {knight.seat: full for knight in g.state.knights if laid.seen & 1 << knight.seat}
-        g.tell_some(events.BlackCardPlaced(quest, True, slot, rule="R5.3"), knowing)
+        g.tell_knowing(laid.seen, full, events.BlackCardPlaced(quest, True, slot, rule="R5.3"))
     else:
         g.tell(full)
     if after_laying:

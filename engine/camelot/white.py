@@ -64,8 +64,11 @@ def merlin(g: Camelot, knight: Knight) -> Script:
         laid = state.combat(target.place).black.pop()
         state.black_discards.append(laid.card)
         slot = len(state.combat(target.place).black)
-        named = Card.UNKNOWN if laid.face_down else Card(laid.card)
-        g.tell(events.BlackCardRemoved(target.place, slot, named, rule="W3"))
+        full = events.BlackCardRemoved(target.place, slot, Card(laid.card), rule="W3")
+        if laid.face_down:
+            g.tell_knowing(laid.seen, full, events.BlackCardRemoved(target.place, slot, rule="W3"))
+        else:
+            g.tell(full)
 
 
 def clairvoyance(g: Camelot, knight: Knight) -> Script:

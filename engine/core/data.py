@@ -67,6 +67,15 @@ def index(items: Iterable[T], key: Callable[[T], str], file: str, place: str) ->
     return found
 
 
+def faults_in(error: BaseException) -> list[DataError]:
+    """The faults that an error tells of, if it is one of data files: one, or a group of them."""
+    if isinstance(error, DataError):
+        return [error]
+    if isinstance(error, ExceptionGroup) and all(isinstance(each, DataError) for each in error.exceptions):
+        return [each for each in error.exceptions if isinstance(each, DataError)]
+    return []
+
+
 def refuse(file: str, faults: Iterable[tuple[str, str]]) -> None:
     """Raise the faults of a file, each a place and a problem, as one group of DataErrors, if any."""
     errors = [DataError(file, place, problem) for place, problem in faults]

@@ -274,8 +274,8 @@ class Table:
     def _open_question(self, seat: int, decision: str) -> Question[Any]:
         if decision != self.decision or self._ask is None:
             self._check_seat(seat)
-            readable = decision.isascii() and decision.isdigit() and len(decision) < 10
-            if readable and 0 < int(decision) <= self._asks:
+            number = int(decision) if decision.isascii() and decision.isdigit() and len(decision) < 10 else 0
+            if 0 < number <= self._asks and str(number) == decision:
                 raise Refusal(Reason.DECISION_CLOSED, "this decision is closed", field="decision")
             if self.outcome is not None:
                 raise Refusal(Reason.GAME_OVER, "the game is over")

@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from engine.core.data import DataError, faults_in
 from services.cli.flags import Options, bad_parameter, failed, load_settings, parse_options, settings_flags
+from services.runtime.errors import Reason
 from services.runtime.settings import Settings, describe
 
 app = typer.Typer(help="A backend for turn-based tabletop games.", add_completion=False, pretty_exceptions_enable=False)
@@ -27,6 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = " ".join(error.format_message().split())
         failed(message)
         return error.exit_code
+    except (DataError, ExceptionGroup) as error:
+        faults = faults_in(error)
+        if not faults:
+            raise
+        for fault in faults:
+            failed(f"{Reason.DATA_FILE}: {fault}")
+        return 1
 
 
 @app.command()
