@@ -22,20 +22,19 @@ class Backend:
     matchmaking: Ready
 
 
-def start_backend(processes: Processes, settings: Settings, data: Path, *, durable: bool = True) -> Backend:
+def start_backend(processes: Processes, settings: Settings, data: Path) -> Backend:
     """Starts all services, and a store of their own unless the settings name one.
 
     Args:
         settings: given to each service, with free ports and each other's addresses filled in.
         data: folder of the store's data.
-        durable: as for `start_store`.
 
     Raises:
         StoreMissing: there is no store server to start.
         ProcessFailed: a process did not start.
     """
     if settings.store_url is None:
-        url = SecretStr(start_store(processes, data, durable=durable))
+        url = SecretStr(start_store(processes, data, durability=settings.durability))
         settings = settings.model_copy(update={"store_url": url})
     return Backend(**start_services(processes, settings, SERVICES))
 

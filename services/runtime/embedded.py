@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from services.runtime.processes import Child, Processes, ProcessFailed
+from services.runtime.settings import Durability
 
 _START_SECONDS = 10.0
 _POLL_SECONDS = 0.01
@@ -44,14 +45,22 @@ def find_server() -> Path:
     )
 
 
-def start_store(processes: Processes, folder: Path, *, durable: bool = True) -> str:
+def persistence(durability: Durability) -> dict[str, str]:
+    """The directives of a server whose files keep what this level promises of one node."""
+    return {
+        "save": '""',
+        "appendonly": "no" if durability == "development" else "yes",
+        "appendfsync": "always" if durability == "always" else "everysec",
+    }
+
+
+def start_store(processes: Processes, folder: Path, *, durability: Durability = "everysec") -> str:
     """Starts a store on the loopback interface and gives its URL, password included.
 
     Args:
         folder: where its data lie and are found again, at the same URL if its port is still free; used by one
             store at a time.
-        durable: write every change to the append-only file, which reaches the disk every second. Without it
-            the data end with the server.
+        durability: what its files keep; there are no replicas.
 
     Raises:
         StoreMissing: there is no server program, or another store uses the folder.
@@ -70,7 +79,7 @@ def start_store(processes: Processes, folder: Path, *, durable: bool = True) -> 
                 port, password = _free_port(), secrets.token_urlsafe(24)
             configuration.write_text(
                 f"bind 127.0.0.1\nport {port}\nrequirepass {password}\n"
-                f'save ""\nappendonly {"yes" if durable else "no"}\nappendfsync everysec\n',
+                + "".join(f"{name} {value}\n" for name, value in persistence(durability).items()),
                 encoding="utf-8",
             )
             # The server inherits the lock and so holds it to its own end, which can be after ours.

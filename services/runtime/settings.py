@@ -15,6 +15,9 @@ Value = TypeVar("Value")
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 
+Durability = Literal["development", "everysec", "always", "replicated"]
+"""What an acknowledged change survives; README tells it for each level."""
+
 
 def is_loopback(host: str) -> bool:
     if host == "localhost":
@@ -40,7 +43,13 @@ class Settings(BaseSettings):
     port: Port = Field(default=0, description="port the service listens on; 0: a free one")
     metrics_port: Port = Field(default=0, description="port of the Prometheus endpoint; 0: a free one")
     insecure_bind_any: bool = Field(default=False, description="allow plain text beyond the loopback interface")
-    store_url: SecretStr | None = Field(default=None, description="the store: redis://, rediss:// or unix://")
+    store_url: SecretStr | None = Field(
+        default=None, description="the store: redis://, rediss:// or unix://; a cluster: redis+cluster://host:port,..."
+    )
+    durability: Durability = Field(default="everysec", description="what an acknowledged move survives")
+    store_replicas: int = Field(
+        default=1, ge=1, le=5, description="replicas that must have a move before it is acknowledged, if replicated"
+    )
     engine_addresses: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="host:port of each engine replica, separated by commas"
     )

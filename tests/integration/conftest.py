@@ -40,7 +40,7 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
         else:
             folder = tmp_path_factory.mktemp("store")
-            yield start_store(stack.enter_context(Processes(logs=folder)), folder, durable=False)
+            yield start_store(stack.enter_context(Processes(logs=folder)), folder, durability="development")
 
 
 def _docker_answers() -> bool:
@@ -61,7 +61,12 @@ def settings(store_url: str, service_logs: Path) -> Iterator[Settings]:
     """Settings of services over the shared store and a shared engine."""
     with Processes(logs=service_logs) as processes:
         settings = Settings(
-            store_url=SecretStr(store_url), allow_seeds=True, drain_seconds=0, heartbeat_seconds=0.2, feed_entries=1000
+            store_url=SecretStr(store_url),
+            durability="development",
+            allow_seeds=True,
+            drain_seconds=0,
+            heartbeat_seconds=0.2,
+            feed_entries=1000,
         )
         engine = processes.serve("engine", settings)
         yield settings.model_copy(update={"engine_addresses": (engine.address,)})
@@ -90,10 +95,7 @@ class OwnStore:
         self.url = self._start()
 
     def _start(self) -> str:
-        url = start_store(self._processes, self._folder)
-        with Redis.from_url(url) as client:
-            client.config_set("appendfsync", "always")
-        return url
+        return start_store(self._processes, self._folder, durability="always")
 
     def kill(self) -> None:
         with Redis.from_url(self.url) as client:

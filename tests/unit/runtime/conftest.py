@@ -14,7 +14,7 @@ from services.runtime.store import Store, open_store
 def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("store")
     with Processes(logs=folder) as processes:
-        yield start_store(processes, folder, durable=False)
+        yield start_store(processes, folder, durability="development")
 
 
 @pytest.fixture
