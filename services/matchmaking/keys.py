@@ -34,7 +34,7 @@ class Bucket:
 
     @property
     def channel(self) -> str:
-        """Says of a pool that its queue changed, and which tickets did: `pool ticket...`."""
+        """The sharded channel that says of a pool that its queue changed, and which tickets did: `pool ticket...`."""
         return self._key("wake")
 
     def ticket(self, ticket_id: str) -> str:

@@ -39,11 +39,16 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
             Catalogue(engines), tickets, watches, matchmaker, allow_seeds=settings.allow_seeds
         )
         matchmaking_pb2_grpc.add_MatchmakingServiceServicer_to_server(servicer, runtime.server)
-        # One that fails ends the service, so that it is seen and started again.
+        # One of these that fails ends the service, so that it is seen and started again.
+        failure: Exception | None = None
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(work) for work in (matchmaker.run(), watches.hear(), watches.keep_alive())]
             try:
                 yield
+            except Exception as error:
+                failure = error  # of the block, which is to be told as it is and not as one of a group
             finally:
                 for task in running:
                     task.cancel()
+        if failure is not None:
+            raise failure

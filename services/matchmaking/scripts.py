@@ -48,7 +48,7 @@ local function plan(lease)
 end
 
 local function tell(tickets)
-  redis.call('PUBLISH', channel, table.concat({pool_id, unpack(tickets)}, ' '))
+  redis.call('SPUBLISH', channel, table.concat({pool_id, unpack(tickets)}, ' '))
 end
 """
 )

@@ -11,7 +11,8 @@ from services.matchmaking import keys, scripts
 from services.matchmaking.keys import Bucket
 from services.matchmaking.pools import Pool
 from services.runtime.errors import Reason, ServiceError
-from services.runtime.store import Script, Store, Value
+from services.runtime.servers import Value
+from services.runtime.store import Script, Store
 
 # Who takes up work has this long to finish it before somebody else tries as well.
 LEASE_SECONDS = 3.0

@@ -10,10 +10,10 @@ from services.matchmaking.keys import ALL_BUCKETS
 from services.matchmaking.pools import Pool
 from services.matchmaking.statuses import Status, not_found, status_outside_queue, waiting_status, waits
 from services.matchmaking.tickets import Tickets, TicketState
-from services.matchmaking.wakeups import wakeups
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.logging import get_logger
 from services.runtime.store import Store
+from services.runtime.wakeups import Wakeups
 
 _TICKETS_A_READ = 200
 _PAUSE_SECONDS = 1.0
@@ -55,10 +55,10 @@ class Watch:
 
 class Watches:
     def __init__(self, store: Store, tickets: Tickets, life_seconds: float) -> None:
-        self._store = store
         self._tickets = tickets
         self._life_seconds = life_seconds
         self._pools: dict[str, _FollowedPool] = {}
+        self._wakeups = Wakeups(store, (bucket.channel for bucket in ALL_BUCKETS), self._heard)
 
     @asynccontextmanager
     async def following(self, ticket_id: str) -> AsyncIterator[Watch]:
@@ -82,16 +82,17 @@ class Watches:
 
     async def hear(self) -> None:
         """Listens for changes, until cancelled."""
-        channels = {bucket.channel: bucket for bucket in ALL_BUCKETS}
-        async for channel, message in wakeups(self._store, list(channels)):
-            if message is None:
-                for followed in self._pools.values():
-                    if followed.pool.bucket == channels[channel]:
-                        followed.read(followed.watches)
-            else:
-                pool_id, *tickets = message.split()
-                if pool_id in self._pools:
-                    self._pools[pool_id].read(tickets)
+        await self._wakeups.listen()
+
+    def _heard(self, channel: str, message: str | None) -> None:
+        if message is None:
+            for followed in self._pools.values():
+                if followed.pool.bucket.channel == channel:
+                    followed.read(followed.watches)
+        else:
+            pool_id, *tickets = message.split()
+            if pool_id in self._pools:
+                self._pools[pool_id].read(tickets)
 
     async def keep_alive(self) -> None:
         """Reads every followed ticket within its life, which prolongs it, until cancelled."""

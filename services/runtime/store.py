@@ -2,36 +2,31 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from redis import exceptions
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialBackoff
 
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.logging import get_logger
+from services.runtime.servers import ANSWER_SECONDS, Command, Servers, Value, servers_at
 
-Value = bytes | str | int | float
 Answer = TypeVar("Answer")
 
-_CONNECTIONS = 32
-_CONNECT_SECONDS = 1.0
-_ANSWER_SECONDS = 2.0
-_WAIT_FOR_CONNECTION_SECONDS = 2.0
-_RETRIES = 2
 _RETRY_AFTER_SECONDS = 0.5
+_CONFIRM_MS = 1000
+# The write that a confirmation waits for leaves a key for so long.
+_CONFIRM_KEY_MS = 1000
 
 # Error replies that say that the store cannot serve now, not that the command is wrong.
-_AWAY = ("CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN")
+_AWAY = ("CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN", "UNBLOCKED")
 
 _log = get_logger()
 
 
 class Script:
-    """A Lua script; the keys it touches are all handed over in KEYS."""
+    """A Lua script; the keys it touches are all handed over in KEYS, and share a hash tag."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -39,7 +34,7 @@ class Script:
 
 
 class Store:
-    """One bounded pool of connections to the store.
+    """A store of one server or a cluster of them.
 
     Every command runs to its end in a task of its own. A caller that is cancelled stops waiting, but the
     answer is still read, so that a connection never goes back to the pool with an answer that the next
@@ -48,36 +43,69 @@ class Store:
     A command whose connection broke is sent again and so can happen twice: what writes must be idempotent.
     """
 
-    def __init__(self, redis: Redis) -> None:
-        self.redis = redis
-        """For subscriptions and blocking reads, which hold a connection of their own; use it under
-        `store_errors`, and never for a plain command, which would not be safe to cancel."""
-        self._execute: Callable[..., Awaitable[Any]] = redis.execute_command
+    def __init__(self, servers: Servers, *, replicas: int = 0) -> None:
+        """
+        Args:
+            replicas: how many must have what is to be confirmed.
+        """
+        self.servers = servers
+        """For who holds a connection of its own; use it under `store_errors`, and never for a plain command, which
+        would not be safe to cancel."""
+        self.replicas = replicas
         self._running: set[asyncio.Task[Any]] = set()
 
     async def call(self, *command: Value) -> Any:
-        """Runs one command. Text in answers is bytes.
+        """Runs one command whose first argument is its key. Text in answers is bytes.
 
         Raises:
             ServiceError: STORE_UNAVAILABLE.
         """
-        return await self._to_its_end(self._execute(*command))
+        return await self._to_its_end(self._call(command))
 
-    async def run(self, script: Script, keys: Sequence[Value], arguments: Sequence[Value] = ()) -> Any:
+    async def run(
+        self, script: Script, keys: Sequence[Value], arguments: Sequence[Value] = (), *, confirmed: bool = False
+    ) -> Any:
         """Runs a script, which need not be loaded.
 
-        Raises:
-            ServiceError: STORE_UNAVAILABLE.
-        """
-        return await self._to_its_end(self._run(script, keys, arguments))
+        Args:
+            confirmed: return only once as many replicas as the store was opened with have everything that the script
+                did and saw.
 
-    async def _run(self, script: Script, keys: Sequence[Value], arguments: Sequence[Value]) -> Any:
+        Raises:
+            ServiceError: STORE_UNAVAILABLE; the script may have run, also if it is not confirmed.
+        """
+        return await self._to_its_end(self._run(script, keys, arguments, confirmed=confirmed))
+
+    async def _call(self, command: Command) -> Any:
+        return _raised((await self.servers.exchange(command[1] if len(command) > 1 else "", [command]))[0])
+
+    async def _run(
+        self, script: Script, keys: Sequence[Value], arguments: Sequence[Value] = (), *, confirmed: bool = False
+    ) -> Any:
         rest = (len(keys), *keys, *arguments)
-        try:
-            return await self._execute("EVALSHA", script.sha1, *rest)
-        except exceptions.NoScriptError:
+        after = self._confirmation(keys[0]) if confirmed and self.replicas else []
+        answer, *more = await self.servers.exchange(keys[0], [("EVALSHA", script.sha1, *rest), *after])
+        if isinstance(answer, exceptions.NoScriptError):
             # A store that restarted or took over has forgotten it; EVAL loads it again.
-            return await self._execute("EVAL", script.source, *rest)
+            answer, *more = await self.servers.exchange(keys[0], [("EVAL", script.source, *rest), *after])
+        _raised(answer)
+        if after:
+            written, replicas = more
+            if isinstance(written, Exception) or isinstance(replicas, Exception) or replicas < self.replicas:
+                _log.warning("not confirmed", replicas=str(replicas), written=str(written))
+                raise ServiceError(
+                    Reason.STORE_UNAVAILABLE,
+                    "the store's replicas do not confirm the change",
+                    retry_after=_RETRY_AFTER_SECONDS,
+                )
+        return answer
+
+    def _confirmation(self, key: Value) -> list[Command]:
+        """Waits for the replicas, on the same connection: WAIT only looks at what that connection wrote, so that after
+        a script that wrote nothing it would tell success of anything. Hence a write of its own, after all the script
+        saw."""
+        tag = str(key).partition("{")[2].partition("}")[0]
+        return [("SET", f"{{{tag}}}:confirm", 1, "PX", _CONFIRM_KEY_MS), ("WAIT", self.replicas, _CONFIRM_MS)]
 
     async def _to_its_end(self, command: Awaitable[Answer]) -> Answer:
         task = asyncio.ensure_future(command)
@@ -94,26 +122,24 @@ class Store:
     async def close(self) -> None:
         """Waits for running commands, at most as long as an answer may take, and closes every connection."""
         if self._running:
-            await asyncio.wait(self._running, timeout=_ANSWER_SECONDS)
-        await self.redis.aclose()
-        await self.redis.connection_pool.disconnect()
+            await asyncio.wait(self._running, timeout=ANSWER_SECONDS)
+        await self.servers.close()
+
+
+def _raised(answer: Any) -> Any:
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 @asynccontextmanager
-async def open_store(url: str) -> AsyncIterator[Store]:
-    """A store client. It connects when it is first used, so that a service can start before its store."""
-    retry = Retry(ExponentialBackoff(cap=0.2, base=0.05), _RETRIES, supported_errors=(exceptions.ConnectionError,))
-    pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=_CONNECTIONS,
-        timeout=_WAIT_FOR_CONNECTION_SECONDS,
-        socket_connect_timeout=_CONNECT_SECONDS,
-        socket_timeout=_ANSWER_SECONDS,
-        socket_keepalive=True,
-        retry=retry,
-        protocol=2,
-    )
-    store = Store(Redis(connection_pool=pool))
+async def open_store(url: str, *, replicas: int = 0) -> AsyncIterator[Store]:
+    """A store client. It connects when it is first used, so that a service can start before its store.
+
+    Args:
+        replicas: as for `Store`.
+    """
+    store = Store(servers_at(url), replicas=replicas)
     try:
         yield store
     finally:

@@ -223,10 +223,8 @@ class Games:
 
     async def feed(self, game: GameKeys, position: int) -> list[tuple[int, Entry]]:
         """The entries that the feed has from this position on, this one included, with their positions."""
-        found: list[tuple[bytes, dict[bytes, bytes]]] = await self._store.call(
-            "XRANGE", game.feed, f"{position}-0", "+"
-        )
-        return [(int(name.partition(b"-")[0]), _decode_entry(fields[b"e"])) for name, fields in found]
+        found: list[tuple[bytes, list[bytes]]] = await self._store.call("XRANGE", game.feed, f"{position}-0", "+")
+        return [(int(name.partition(b"-")[0]), _decode_entry(entry)) for name, (_, entry) in found]
 
     async def origin(self, game: GameKeys) -> tuple[Birth, bytes] | None:
         """How a game was created, and the table's origin: with the log it is the game. Secret."""

@@ -11,19 +11,15 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from redis import exceptions
-from redis.asyncio.client import PubSub
-
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.logging import get_logger
-from services.runtime.store import Store, store_errors
+from services.runtime.store import Store
+from services.runtime.wakeups import Wakeups
 from services.session.cursors import Cursor
 from services.session.feeds import FeedGap, Placed, read_from
 from services.session.keys import BUCKETS, GameKeys, wake_channel
 from services.session.store import Games
 
-# A connection on which nothing comes for so long is asked for a sign of life, and given up after as long again.
-_SILENCE_SECONDS = 5.0
 _PAUSE_SECONDS = 0.2
 _NEWEST_ENTRIES = 32
 
@@ -107,12 +103,10 @@ class Tails:
     """The tails of all feeds that are watched at this process."""
 
     def __init__(self, store: Store, games: Games) -> None:
-        self.woken = False
-        """Whether the store's wake-ups are heard."""
-        self._store = store
         self._games = games
         self._tails: defaultdict[str, dict[str, Tail]] = defaultdict(dict)
         """By wake-up channel and id of the game."""
+        self._wakeups = Wakeups(store, map(wake_channel, range(BUCKETS)), self._heard)
 
     @contextmanager
     def joined(self, game: GameKeys, cursor: Cursor) -> Iterator[Tail]:
@@ -134,49 +128,17 @@ class Tails:
                     del tails[game.id]
 
     async def listen(self) -> None:
-        """Hears the store's wake-ups, for ever, and again whenever the store was away."""
-        while True:
-            try:
-                with store_errors():
-                    async with self._store.redis.pubsub() as subscription:
-                        await self._hear(subscription)
-            except ServiceError:
-                pass
-            except Exception:
-                # A defect; without wake-ups no feed would go on.
-                _log.exception("wake-ups not heard")
-            self.woken = False
-            await asyncio.sleep(_PAUSE_SECONDS)
+        """Hears the store's wake-ups, for ever."""
+        await self._wakeups.listen()
 
-    async def _hear(self, subscription: PubSub) -> None:
-        for bucket in range(BUCKETS):
-            # One at a time, as a cluster refuses channels of several slots in one command.
-            await subscription.ssubscribe(wake_channel(bucket))
-            _heed_cancellation()
-        asked = False
-        while True:
-            message = await subscription.parse_response(block=False, timeout=_SILENCE_SECONDS)
-            _heed_cancellation()
-            if message is None:
-                if asked:
-                    raise exceptions.ConnectionError("the store is silent")
-                await subscription.ping()
-            asked = message is None
-            match message:
-                case [b"smessage", channel, game_id]:
-                    tail = self._tails[channel.decode()].get(game_id.decode())
-                    if tail is not None:
-                        tail.read_on()
-                case [b"ssubscribe", channel, _]:
-                    # Also after a loss of the connection that the client repaired by itself: wake-ups can be missing.
-                    self.woken = True
-                    for tail in self._tails[channel.decode()].values():
-                        tail.read_on()
+    def woken(self, game: GameKeys) -> bool:
+        """Whether the store's wake-ups for a game are heard."""
+        return self._wakeups.hears(game.wake)
 
-
-def _heed_cancellation() -> None:
-    """Ends a task that was cancelled: before Python 3.12, `asyncio.wait_for`, which the store's client uses, keeps a
-    cancellation to itself if what it waits for comes at the same moment."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
+    def _heard(self, channel: str, game_id: str | None) -> None:
+        tails = self._tails[channel]
+        if game_id is None:
+            for tail in tails.values():
+                tail.read_on()
+        elif game_id in tails:
+            tails[game_id].read_on()

@@ -116,7 +116,7 @@ class Watches:
                     async with asyncio.timeout(self._heartbeat_seconds):
                         entries = await tail.after(cursor)
                 except TimeoutError:
-                    if not self._tails.woken:
+                    if not self._tails.woken(game):
                         raise ServiceError(Reason.STORE_UNAVAILABLE, "the store does not tell what happens") from None
                     await send(_response(game, cursor, session_pb2.WatchResponse(heartbeat=session_pb2.Heartbeat())))
                     continue

@@ -6,13 +6,14 @@ import asyncio
 import random
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from services.matchmaking.pools import Pool
 from services.matchmaking.tickets import Created, Deletion, Tickets
-from services.runtime.store import Script, Store, Value, open_store
+from services.runtime.servers import Value
+from services.runtime.store import Script, Store, open_store
 from tests.integration.conftest import OwnStore
 
 SEED = 20261201
@@ -32,15 +33,17 @@ async def create(tickets: Tickets) -> Created:
 class Repeating(Store):
     """Sends scripts twice, like a client whose connection broke before the answer came."""
 
-    async def _run(self, script: Script, keys: list[Value], arguments: list[Value] = []) -> object:  # type: ignore[override]  # noqa: B006
-        await super()._run(script, keys, arguments)
-        return await super()._run(script, keys, arguments)
+    async def _run(
+        self, script: Script, keys: Sequence[Value], arguments: Sequence[Value] = (), *, confirmed: bool = False
+    ) -> object:
+        await super()._run(script, keys, arguments, confirmed=confirmed)
+        return await super()._run(script, keys, arguments, confirmed=confirmed)
 
 
 @pytest.mark.parametrize("repeating", [False, True])
 async def test_tickets_that_come_go_and_are_claimed_all_at_once(store: Store, *, repeating: bool) -> None:
     chance = random.Random(SEED)
-    tickets = Tickets(Repeating(store.redis) if repeating else store, 60)
+    tickets = Tickets(Repeating(store.servers) if repeating else store, 60)
     seated: Counter[str] = Counter()
     deletions: dict[str, Deletion] = {}
     matchmakers = asyncio.Semaphore(4)
