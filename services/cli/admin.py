@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from services.cli.flags import failed
+from services.runtime.durability import replicas_of
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.logging import configure_logging
 from services.runtime.settings import SettingMissing, Settings, required
@@ -57,7 +58,7 @@ async def _admin_game(game_id: str, wish: Wish, settings: Settings) -> int:
     addresses = required("engine_addresses", settings.engine_addresses)
     console = Console(highlight=False)
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(url))
+        store = await stack.enter_async_context(open_store(url, replicas=replicas_of(settings)))
         engines = await stack.enter_async_context(open_engines(addresses, settings))
         games = games_of(store, settings)
         found = await inspection.look(store, games, game)

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from services.cli.flags import failed, flag
 from services.runtime.backend import SERVICES, start_backend, start_services
+from services.runtime.durability import StorePromisesLess
 from services.runtime.embedded import StoreMissing
 from services.runtime.errors import BindError
 from services.runtime.processes import Processes, ProcessFailed, termination_interrupts
@@ -39,7 +40,7 @@ def serve(services: Sequence[str], settings: Settings) -> int:
             _serve_below(services, settings)
     except SettingMissing as error:
         raise typer.BadParameter(str(error)) from error
-    except (BindError, ProcessFailed, StoreMissing) as error:
+    except (BindError, ProcessFailed, StoreMissing, StorePromisesLess) as error:
         return failed(str(error))
     return 0
 

@@ -11,9 +11,9 @@ from services.matchmaking.matchmaker import Matchmaker
 from services.matchmaking.service import MatchmakingServicer
 from services.matchmaking.tickets import Tickets
 from services.matchmaking.watching import Watches
+from services.runtime.durability import open_durable_store
 from services.runtime.server import Runtime, open_channel
 from services.runtime.settings import required
-from services.runtime.store import open_store
 
 FULL_NAME = "roundtable.matchmaking.v1.MatchmakingService"
 
@@ -23,13 +23,14 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
     """
     Raises:
         SettingMissing: the store, the engine or the session service is not named.
+        StorePromisesLess: the store keeps less than the settings promise.
     """
     settings = runtime.settings
     url = required("store_url", settings.store_url).get_secret_value()
     engine_addresses = required("engine_addresses", settings.engine_addresses)
     session_address = required("session_address", settings.session_address)
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_store(url))
+        store = await stack.enter_async_context(open_durable_store(url, settings))
         engines = [await stack.enter_async_context(open_channel(address, settings)) for address in engine_addresses]
         session = await stack.enter_async_context(open_channel(session_address, settings))
         tickets = Tickets(store, settings.ticket_seconds)

@@ -78,6 +78,7 @@ class Tickets:
             scripts.REMEMBER,
             [keys.request_key(request_id)],
             [f"{content} {pool.bucket.new_ticket_id()}", _ms(_REQUEST_SECONDS)],
+            confirmed=True,
         )
         first_content, _, ticket_id = str(first, "ascii").partition(" ")
         if first_content != content:
@@ -192,6 +193,7 @@ class Tickets:
             script,
             [bucket.queue(pool.id), bucket.deadlines(pool.id), bucket.due, *more_keys],
             [pool.id, pool.encoded, pool.seats, bucket.channel, *more_arguments],
+            confirmed=True,
         )
 
 

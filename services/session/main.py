@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from services.runtime.durability import open_durable_store
 from services.runtime.server import Runtime
 from services.runtime.settings import required
-from services.runtime.store import open_store
 from services.session.abandoned import Abandoned
 from services.session.creation import Creation
 from services.session.due import DueWork
@@ -30,11 +30,12 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
     """
     Raises:
         SettingMissing: the store or the engine is not named.
+        StorePromisesLess: the store keeps less than the settings promise.
     """
     settings = runtime.settings
     url = required("store_url", settings.store_url).get_secret_value()
     addresses = required("engine_addresses", settings.engine_addresses)
-    async with open_store(url) as store, open_engines(addresses, settings) as engines:
+    async with open_durable_store(url, settings) as store, open_engines(addresses, settings) as engines:
         games = games_of(store, settings)
         views, tails = Views(games, engines), Tails(store, games)
         presence = Presence(store, feed_entries=settings.feed_entries, lease_seconds=settings.presence_seconds)

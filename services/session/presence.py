@@ -21,7 +21,7 @@ from services.runtime.logging import get_logger
 from services.runtime.store import Store
 from services.session.cursors import MARK_BYTES
 from services.session.keys import GameKeys, due_set, find_game, shown_set
-from services.session.store import Entry, encode_entry, now_ms, script
+from services.session.store import Entry, encode_entry, now_ms, script, show, telling
 
 _NAME_BYTES = 6
 _PAUSE_SECONDS = 0.5
@@ -115,6 +115,7 @@ class Presence:
             [game.game, game.feed, game.wake, game.due, shown_set(game.bucket, name)],
             [seat, name, encode_entry(entry), entry.mark, now, self._feed_entries, game.id],
         )
+        await show(self._store, game)
         return done >= 0
 
     async def stay_alive(self) -> None:
@@ -169,6 +170,7 @@ class Presence:
             [game.game, game.feed, game.wake, game.due],
             [seat, encode_entry(entry), entry.mark, self._feed_entries, game.id],
         )
+        await show(self._store, game)
 
 
 async def depart(store: Store, game: GameKeys, seat: int, name: str, after_seconds: float) -> None:
@@ -197,7 +199,7 @@ def _entry(seat: int, connected: bool, at_ms: int) -> Entry:
 
 
 _ALIVE = script("alive")
-_ARRIVE = script("arrive")
+_ARRIVE = telling("arrive")
 _DEPART = script("depart")
-_GONE = script("gone")
+_GONE = telling("gone")
 _BURIED = script("buried")

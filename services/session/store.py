@@ -13,6 +13,7 @@ import msgspec
 
 from roundtable.engine.v1 import engine_pb2
 from roundtable.session.v1 import session_pb2
+from services.runtime.servers import Value
 from services.runtime.settings import Settings
 from services.runtime.store import Script, Store
 from services.session.cursors import MARK_BYTES, Cursor
@@ -99,6 +100,8 @@ class Game:
     state: bytes
     seat: int | None
     """Whose token it is; None if it is no seat's."""
+    held: bool
+    """What comes into its feed is not shown before replicas have it."""
     earlier: Earlier | None
 
 
@@ -137,7 +140,10 @@ class Games:
     async def birth(self, game: GameKeys) -> Birth | None:
         """How a game was created, if it was."""
         birth = await self._store.call("HGET", game.game, "birth")
-        return None if birth is None else _decode_birth(birth)
+        if birth is None:
+            return None
+        await show(self._store, game)
+        return _decode_birth(birth)
 
     async def create(
         self, game: GameKeys, meta: Meta, birth: Birth, tokens: Sequence[bytes], begun: Begun, entry: Entry
@@ -155,11 +161,14 @@ class Games:
             "mark": entry.mark,
             "state": begun.state,
             "origin": begun.origin,
+            **({"shown": 0} if self._store.replicas else {}),
             **{b"t" + token: seat for seat, token in enumerate(tokens)},
         }
         look_after = (abandoned_work(game), entry.at_ms + min(self._abandoned_ms, LOOK_MS))
         arguments = [_encode(entry), *look_after, *(part for field in fields.items() for part in field)]
-        return _decode_birth(await self._store.run(_CREATE, [game.game, game.feed, game.due], arguments))
+        born = await self._store.run(_CREATE, [game.game, game.feed, game.due], arguments, confirmed=True)
+        await show(self._store, game)
+        return _decode_birth(born)
 
     async def load(self, game: GameKeys, token: bytes = b"", request: Request | None = None) -> Game:
         """
@@ -169,22 +178,27 @@ class Games:
         Raises:
             ServiceError: GAME_NOT_FOUND.
         """
-        found = await self._store.run(
-            _LOAD,
-            [game.game],
-            [token, request.id if request else b"", FINGERPRINT_BYTES, _FINGERPRINTS_IN_A_CHUNK],
-        )
+        asked: list[Value] = [token, request.id if request else b"", FINGERPRINT_BYTES, _FINGERPRINTS_IN_A_CHUNK]
+        found = await self._store.run(_LOAD, [game.game], asked)
         if found is None:
             raise game_not_found()
-        meta, version, position, mark, state, seat, *earlier = found
+        if found[5] is not None and int(found[5]) < int(found[2]):
+            # Somebody's change is not confirmed yet: it may be lost, so that nobody must see it before.
+            found = await self._store.run(_LOAD, [game.game], asked, confirmed=True)
+            await self._show(game, int(found[2]))
+        meta, version, position, mark, state, shown, seat, *earlier = found
         return Game(
             _decode_meta(meta),
             int(version),
             Cursor(int(position), mark),
             state,
             None if seat is None else int(seat),
+            shown is not None,
             _earlier(*earlier) if earlier else None,
         )
+
+    async def _show(self, game: GameKeys, position: int) -> None:
+        await self._store.run(_SHOW, [game.game, game.wake], [position, game.id])
 
     async def commit(self, game: GameKeys, before: Game, step: Step, request: Request) -> bool:
         """Puts a step into a game and wakes its watchers; False if the game has moved on since `before`.
@@ -194,7 +208,7 @@ class Games:
         resolved, entry = step.resolved, step.entry
         fingerprints = request.fingerprint + NO_REQUEST * (len(resolved.inputs) - 1)
         answer = _Answer(before.version + 1, entry.form(step.seat))
-        done: int = await self._store.run(
+        position: int = await self._store.run(
             _COMMIT,
             [game.game, game.log, game.feed, game.wake],
             [
@@ -213,8 +227,11 @@ class Games:
                 game.id,
                 *map(encode_input, resolved.inputs),
             ],
+            confirmed=True,
         )
-        return bool(done)
+        if position and before.held:
+            await self._show(game, position)
+        return position > 0
 
     async def log(self, game: GameKeys) -> list[bytes]:
         """The inputs of a game; the first made version 1."""
@@ -222,8 +239,8 @@ class Games:
         return entries
 
     async def feed(self, game: GameKeys, position: int) -> list[tuple[int, Entry]]:
-        """The entries that the feed has from this position on, this one included, with their positions."""
-        found: list[tuple[bytes, list[bytes]]] = await self._store.call("XRANGE", game.feed, f"{position}-0", "+")
+        """The entries that the feed shows from this position on, this one included, with their positions."""
+        found: list[tuple[bytes, list[bytes]]] = await self._store.run(_FEED, [game.game, game.feed], [position])
         return [(int(name.partition(b"-")[0]), _decode_entry(entry)) for name, (_, entry) in found]
 
     async def origin(self, game: GameKeys) -> tuple[Birth, bytes] | None:
@@ -232,8 +249,8 @@ class Games:
         return None if birth is None or origin is None else (_decode_birth(birth), origin)
 
     async def last_entry(self, game: GameKeys) -> Entry | None:
-        """The newest entry of the feed."""
-        newest: bytes | None = await self._store.run(_NEWEST, [game.feed])
+        """The newest entry that the feed shows."""
+        newest: bytes | None = await self._store.run(_NEWEST, [game.game, game.feed])
         return None if newest is None else _decode_entry(newest)
 
     async def close(self, game: GameKeys, before: Game, reason: str) -> bool:
@@ -257,7 +274,9 @@ class Games:
                 game.id,
                 abandoned_work(game),
             ],
+            confirmed=True,
         )
+        await show(self._store, game)
         return bool(done)
 
     async def rebuild(
@@ -279,7 +298,9 @@ class Games:
                 game.id,
                 int(keep_feed),
             ],
+            confirmed=True,
         )
+        await show(self._store, game)
         return bool(done)
 
 
@@ -290,6 +311,12 @@ def games_of(store: Store, settings: Settings) -> Games:
         finished_seconds=settings.finished_game_seconds,
         abandoned_seconds=settings.abandoned_game_seconds,
     )
+
+
+async def show(store: Store, game: GameKeys) -> None:
+    """Shows all that the feed of a game has got, once replicas have it, if it waits for that."""
+    if store.replicas and (position := await store.run(_UNSHOWN, [game.game], confirmed=True)):
+        await store.run(_SHOW, [game.game, game.wake], [position, game.id])
 
 
 def encode_entry(entry: Entry) -> bytes:
@@ -311,14 +338,26 @@ def _earlier(version: int, fingerprint: bytes, answer: bytes | None) -> Earlier:
     return Earlier(version, fingerprint, kept.update if kept is not None and kept.version == version else None)
 
 
+def _source(name: str) -> str:
+    return files(__package__).joinpath("lua", f"{name}.lua").read_text(encoding="utf-8")
+
+
 def script(name: str) -> Script:
-    """One of this package's scripts."""
-    return Script(files(__package__).joinpath("lua", f"{name}.lua").read_text(encoding="utf-8"))
+    """One of this package's scripts that leave the feed as it is."""
+    return Script(_source(name))
+
+
+def telling(name: str) -> Script:
+    """One of this package's scripts that make the feed grow."""
+    return Script(_source("tell") + _source(name))
 
 
 _LOAD = script("load")
-_COMMIT = script("commit")
+_COMMIT = telling("commit")
 _CREATE = script("create")
+_FEED = script("feed")
 _NEWEST = script("newest")
-_CLOSE = script("close")
-_REBUILD = script("rebuild")
+_UNSHOWN = script("unshown")
+_SHOW = script("show")
+_CLOSE = telling("close")
+_REBUILD = telling("rebuild")

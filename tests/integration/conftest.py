@@ -1,7 +1,7 @@
 """Services as real processes on a real store.
 
 The store is the one at REDIS_URL if that is set, else a container where a Docker engine answers, else the embedded
-server. Tests share it, each with games of its own.
+server; with TEST_CLUSTER=1 it is a cluster of such servers. Tests share it, each with games of its own.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from docker.errors import DockerException  # type: ignore[import-untyped]
 from pydantic import SecretStr
-from redis import Redis
+from redis import Redis, RedisCluster
 from testcontainers.community.redis import RedisContainer
 from testcontainers.core.docker_client import DockerClient
 
+from loadtests.cluster import cluster
 from services.runtime.embedded import start_store
 from services.runtime.processes import Processes
 from services.runtime.server import Ready
@@ -35,12 +37,22 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
         return
     with ExitStack() as stack:
-        if _docker_answers():
+        if os.environ.get("TEST_CLUSTER") == "1":
+            yield stack.enter_context(cluster(tmp_path_factory.mktemp("cluster") / "nodes")).url
+        elif _docker_answers():
             container = stack.enter_context(RedisContainer(_IMAGE))
             yield f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
         else:
             folder = tmp_path_factory.mktemp("store")
             yield start_store(stack.enter_context(Processes(logs=folder)), folder, durability="development")
+
+
+def client_of_store(url: str) -> Redis:
+    """For looking at what is in the store, which may be a cluster."""
+    if "+cluster" not in url:
+        return Redis.from_url(url)
+    client: Any = RedisCluster.from_url(url.replace("+cluster", "").partition(",")[0], protocol=2)
+    return cast(Redis, client)
 
 
 def _docker_answers() -> bool:

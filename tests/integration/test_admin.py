@@ -24,6 +24,7 @@ from services.runtime.server import Ready
 from services.runtime.settings import Settings
 from services.session.keys import GameKeys, find_game
 from tests.integration.commands import PATIENCE_SECONDS, ROUNDTABLE
+from tests.integration.conftest import client_of_store
 from tests.integration.seats import SECONDS, Session, client_of, refused
 
 SEED = 20261205
@@ -37,7 +38,7 @@ async def session(sessions: tuple[Ready, Ready]) -> AsyncIterator[Session]:
 
 @pytest.fixture
 def store(store_url: str) -> Redis:
-    return Redis.from_url(store_url)
+    return client_of_store(store_url)
 
 
 @dataclass

@@ -12,7 +12,6 @@ from random import Random
 
 import pytest
 from grpc import aio
-from redis import Redis
 
 from roundtable.session.v1 import session_pb2
 from services.runtime.errors import Reason
@@ -20,6 +19,7 @@ from services.runtime.processes import Processes
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
 from services.session.keys import find_game
+from tests.integration.conftest import client_of_store
 from tests.integration.seats import SECONDS, Seats, Session, client_of, refused
 
 SEED = 20261204
@@ -154,7 +154,7 @@ async def test_a_killed_process_leaves_nobody_connected_and_all_are_told_once(
             assert sorted([await watcher.presence() for _ in range(2)]) == [(1, False), (4, False)]
             await watcher.nothing(2 * LEASE_SECONDS)
     game = find_game(seats.game_id)
-    with Redis.from_url(store_url) as store:
+    with client_of_store(store_url) as store:
         async with asyncio.timeout(SECONDS):
             while [each for each in store.zrange(game.due, 0, -1) if b"abandoned" not in each]:
                 await asyncio.sleep(0.1)

@@ -25,6 +25,7 @@ from services.runtime.server import Ready
 from services.runtime.settings import Settings
 from services.session.keys import find_game
 from services.session.store import abandoned_work
+from tests.integration.conftest import client_of_store
 from tests.integration.seats import SECONDS, Seats, Session, client_of, refused
 
 SEED = 20261203
@@ -38,7 +39,7 @@ async def session(sessions: tuple[Ready, Ready]) -> AsyncIterator[Session]:
 
 @pytest.fixture
 def store(store_url: str) -> Redis:
-    return Redis.from_url(store_url)
+    return client_of_store(store_url)
 
 
 async def record(session: Session, seats: Seats, token: str | None) -> table_pb2.Record:

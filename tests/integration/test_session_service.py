@@ -27,7 +27,7 @@ from services.runtime.settings import Settings
 from services.session.cursors import Cursor, decode_cursor, encode_cursor
 from services.session.keys import find_game
 from services.session.log import decode_input
-from tests.integration.conftest import OwnStore
+from tests.integration.conftest import OwnStore, client_of_store
 from tests.integration.seats import SECONDS, Seats, Session, client_of, new_game, new_request_id, outcome_of, refused
 
 SEED = 20261201
@@ -54,7 +54,7 @@ async def seats(session: Session) -> Seats:
 
 @pytest.fixture
 def store(store_url: str) -> Redis:
-    return Redis.from_url(store_url)
+    return client_of_store(store_url)
 
 
 def log_of(seats: Seats, store: Redis) -> list[engine_pb2.LoggedInput]:
@@ -530,7 +530,7 @@ async def test_a_move_is_one_load_and_one_commit(processes: Processes, settings:
             counted = store.info("commandstats")
 
     calls = {name.removeprefix("cmdstat_"): each["calls"] for name, each in counted.items()}
-    within_scripts = {"hmget", "hget", "hset", "hincrby", "rpush", "xadd", "spublish"}
+    within_scripts = {"hmget", "hget", "hset", "hexists", "hincrby", "rpush", "xadd", "spublish"}
     assert calls.pop("evalsha") == 2
     looking_for_due_work = {"zrange"}
     assert set(calls) - within_scripts - looking_for_due_work <= {"config|resetstat", "ssubscribe"}

@@ -5,7 +5,7 @@
 --       7 fingerprints, one for each input; 8 bytes of a fingerprint; 9 fingerprints in a chunk; 10 entry of the feed;
 --       11 entries the feed keeps; 12 seconds until the game is forgotten, 0 while it goes on; 13 id of the game;
 --       14... entries of the log
--- Gives 1, or 0 if the game is elsewhere, closed or nowhere.
+-- Gives the position of the entry, or 0 if the game is elsewhere, closed or nowhere.
 
 local found = redis.call('HMGET', KEYS[1], 'version', 'closed')
 if found[1] ~= ARGV[1] or found[2] then
@@ -32,5 +32,5 @@ if ARGV[12] ~= '0' then
     redis.call('EXPIRE', KEYS[key], ARGV[12])
   end
 end
-redis.call('SPUBLISH', KEYS[4], ARGV[13])
-return 1
+tell(KEYS[1], KEYS[4], ARGV[13])
+return position

@@ -3,14 +3,15 @@
 -- KEYS  the game
 -- ARGV  digest of a seat token, or empty; first bytes of a request's fingerprint, or empty; bytes of a whole fingerprint;
 --       fingerprints in a chunk
--- Gives meta, version, position, mark, state and seat (false where there is none); then, if the seat made that request
+-- Gives meta, version, position, mark, state, how far the feed is shown if that is not all, and seat (false where there
+-- is none); then, if the seat made that request
 -- before, the version it made, its fingerprint and the seat's latest answer (false if none is kept). Nil: no such game.
 
-local found = redis.call('HMGET', KEYS[1], 'meta', 'version', 'position', 'mark', 'state', 't' .. ARGV[1])
+local found = redis.call('HMGET', KEYS[1], 'meta', 'version', 'position', 'mark', 'state', 'shown', 't' .. ARGV[1])
 if not found[1] then
   return false
 end
-if ARGV[2] == '' or not found[6] then
+if ARGV[2] == '' or not found[7] then
   return found
 end
 
@@ -28,9 +29,9 @@ for number, fingerprints in ipairs(redis.call('HMGET', KEYS[1], unpack(chunks)))
     start = string.find(fingerprints, ARGV[2], start + 1, true)
   end
   if start then
-    found[7] = (number - 1) * per_chunk + (start - 1) / width + 1
-    found[8] = string.sub(fingerprints, start, start + width - 1)
-    found[9] = redis.call('HGET', KEYS[1], 'a' .. found[6])
+    found[8] = (number - 1) * per_chunk + (start - 1) / width + 1
+    found[9] = string.sub(fingerprints, start, start + width - 1)
+    found[10] = redis.call('HGET', KEYS[1], 'a' .. found[7])
     return found
   end
 end

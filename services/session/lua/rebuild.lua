@@ -21,5 +21,5 @@ if ARGV[8] ~= '1' then
 end
 redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3], 'mark', ARGV[4], 'position', position)
 redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[6], position .. '-0', 'e', ARGV[5])
-redis.call('SPUBLISH', KEYS[4], ARGV[7])
+tell(KEYS[1], KEYS[4], ARGV[7])
 return 1
