@@ -1,4 +1,5 @@
-"""Games in which nothing has happened for long: they are closed, so that the store does not keep them for ever."""
+"""Games in which nothing has happened for long: they are closed, so that the store does not keep them for ever. Games
+that are over keep no feed but its end."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ class Abandoned:
         work = abandoned_work(game)
         last = await self._games.last_entry(game)
         if last is None or last.last:
+            await self._games.trim(game)
             await self._store.call("ZREM", due_set(bucket), work)
             return
         now, abandoned_at = now_ms(), last.at_ms + self._seconds * 1000

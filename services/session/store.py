@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -21,10 +22,13 @@ from services.session.keys import GameKeys, game_not_found
 from services.session.log import encode_input
 from services.session.requests import FINGERPRINT_BYTES, NO_REQUEST, Request
 
+TRIM_MS = 10 * 60 * 1000
+"""How long the feed of a game that is over is kept, for those whose connection is just broken."""
 LOOK_MS = 24 * 3600 * 1000
 """How often it is looked whether a game is abandoned, at least."""
 
-_FINGERPRINTS_IN_A_CHUNK = 64
+# With what the store adds to a value of 62, they just fit into 512 bytes, the size in which it takes memory.
+_FINGERPRINTS_IN_A_CHUNK = 62
 
 _encode = msgspec.msgpack.encode
 
@@ -75,8 +79,34 @@ class _Answer(msgspec.Struct, frozen=True, array_like=True):
 
 _decode_meta = msgspec.msgpack.Decoder(Meta).decode
 _decode_birth = msgspec.msgpack.Decoder(Birth).decode
-_decode_entry = msgspec.msgpack.Decoder(Entry).decode
-_decode_answer = msgspec.msgpack.Decoder(_Answer).decode
+_unpack_entry = msgspec.msgpack.Decoder(Entry).decode
+_unpack_answer = msgspec.msgpack.Decoder(_Answer).decode
+
+# Shorter texts hardly shrink.
+_COMPRESS_BYTES = 160
+_COMPRESSED = b"\x78"
+"""First byte of what zlib made; no array in MessagePack begins with it."""
+
+
+def _compact(kept: Entry | _Answer) -> bytes:
+    encoded = _encode(kept)
+    return zlib.compress(encoded, 1) if len(encoded) >= _COMPRESS_BYTES else encoded
+
+
+def _expand(compact: bytes) -> bytes:
+    return zlib.decompress(compact) if compact[:1] == _COMPRESSED else compact
+
+
+def decode_entry(compact: bytes) -> Entry:
+    """From what `encode_entry` gave."""
+    try:
+        return _unpack_entry(_expand(compact))
+    except zlib.error as error:
+        raise msgspec.DecodeError(str(error)) from error
+
+
+def _decode_answer(compact: bytes) -> _Answer:
+    return _unpack_answer(_expand(compact))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +195,7 @@ class Games:
             **{b"t" + token: seat for seat, token in enumerate(tokens)},
         }
         look_after = (abandoned_work(game), entry.at_ms + min(self._abandoned_ms, LOOK_MS))
-        arguments = [_encode(entry), *look_after, *(part for field in fields.items() for part in field)]
+        arguments = [_compact(entry), *look_after, *(part for field in fields.items() for part in field)]
         born = await self._store.run(_CREATE, [game.game, game.feed, game.due], arguments, confirmed=True)
         await show(self._store, game)
         return _decode_birth(born)
@@ -210,21 +240,23 @@ class Games:
         answer = _Answer(before.version + 1, entry.form(step.seat))
         position: int = await self._store.run(
             _COMMIT,
-            [game.game, game.log, game.feed, game.wake],
+            [game.game, game.log, game.feed, game.wake, game.due],
             [
                 before.version,
                 resolved.version,
                 resolved.state,
                 entry.mark,
                 step.seat,
-                _encode(answer),
+                _compact(answer),
                 fingerprints,
                 FINGERPRINT_BYTES,
                 _FINGERPRINTS_IN_A_CHUNK,
-                _encode(entry),
+                _compact(entry),
                 self._feed_entries,
                 self._finished_seconds if entry.last else 0,
                 game.id,
+                abandoned_work(game),
+                TRIM_MS,
                 *map(encode_input, resolved.inputs),
             ],
             confirmed=True,
@@ -241,7 +273,7 @@ class Games:
     async def feed(self, game: GameKeys, position: int) -> list[tuple[int, Entry]]:
         """The entries that the feed shows from this position on, this one included, with their positions."""
         found: list[tuple[bytes, list[bytes]]] = await self._store.run(_FEED, [game.game, game.feed], [position])
-        return [(int(name.partition(b"-")[0]), _decode_entry(entry)) for name, (_, entry) in found]
+        return [(int(name.partition(b"-")[0]), decode_entry(entry)) for name, (_, entry) in found]
 
     async def origin(self, game: GameKeys) -> tuple[Birth, bytes] | None:
         """How a game was created, and the table's origin: with the log it is the game. Secret."""
@@ -251,7 +283,11 @@ class Games:
     async def last_entry(self, game: GameKeys) -> Entry | None:
         """The newest entry that the feed shows."""
         newest: bytes | None = await self._store.run(_NEWEST, [game.game, game.feed])
-        return None if newest is None else _decode_entry(newest)
+        return None if newest is None else decode_entry(newest)
+
+    async def trim(self, game: GameKeys) -> None:
+        """Leaves of the feed of a game that is over only the end."""
+        await self._store.run(_TRIM, [game.feed])
 
     async def close(self, game: GameKeys, before: Game, reason: str) -> bool:
         """Ends a game without an outcome and tells its watchers; False if it has moved on since `before`, or is over.
@@ -268,7 +304,7 @@ class Games:
                 before.version,
                 _encode(msgspec.structs.replace(before.meta, closed=reason)),
                 entry.mark,
-                _encode(entry),
+                _compact(entry),
                 self._feed_entries,
                 self._finished_seconds,
                 game.id,
@@ -293,7 +329,7 @@ class Games:
                 resolved.version,
                 resolved.state,
                 entry.mark,
-                _encode(entry),
+                _compact(entry),
                 self._feed_entries,
                 game.id,
                 int(keep_feed),
@@ -321,7 +357,7 @@ async def show(store: Store, game: GameKeys) -> None:
 
 def encode_entry(entry: Entry) -> bytes:
     """As the feed keeps it."""
-    return _encode(entry)
+    return _compact(entry)
 
 
 def abandoned_work(game: GameKeys) -> str:
@@ -359,5 +395,6 @@ _FEED = script("feed")
 _NEWEST = script("newest")
 _UNSHOWN = script("unshown")
 _SHOW = script("show")
+_TRIM = script("trim")
 _CLOSE = telling("close")
 _REBUILD = telling("rebuild")

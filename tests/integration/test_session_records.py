@@ -22,11 +22,13 @@ from services.engine.service import given
 from services.runtime.errors import Reason
 from services.runtime.processes import Processes
 from services.runtime.server import Ready
-from services.runtime.settings import Settings
-from services.session.keys import find_game
-from services.session.store import abandoned_work
+from services.runtime.settings import Settings, required
+from services.runtime.store import open_store
+from services.session.abandoned import Abandoned
+from services.session.keys import find_game, new_game
+from services.session.store import Entry, abandoned_work, decode_entry, encode_entry, games_of, now_ms
 from tests.integration.conftest import client_of_store
-from tests.integration.seats import SECONDS, Seats, Session, client_of, refused
+from tests.integration.seats import SECONDS, Seats, Session, client_of, new_request_id, refused
 
 SEED = 20261203
 
@@ -139,10 +141,10 @@ async def test_an_abandoned_game_is_closed_for_all_and_forgotten_in_time(
         # As it will be after 90 days without a move.
         newest: Any = store.xrevrange(game.feed, count=1)
         name, fields = newest[0]
-        entry = msgspec.msgpack.decode(fields[b"e"])
-        entry[1] -= 91 * 24 * 3600 * 1000
+        entry = decode_entry(fields[b"e"])
+        entry = msgspec.structs.replace(entry, at_ms=entry.at_ms - 91 * 24 * 3600 * 1000)
         store.delete(game.feed)
-        store.xadd(game.feed, {"e": msgspec.msgpack.encode(entry)}, id=name)
+        store.xadd(game.feed, {"e": encode_entry(entry)}, id=name)
         store.zadd(game.due, {abandoned_work(game): 1})
 
         feed = await asyncio.wait_for(watching, SECONDS)
@@ -174,3 +176,19 @@ async def test_a_game_in_play_is_looked_at_and_left_alone(
             while (store.zscore(game.due, abandoned_work(game)) or 0) < 10**12:
                 await asyncio.sleep(0.05)
         await seats.play(session, Random(SEED), moves=3)
+
+
+async def test_a_game_that_is_over_keeps_only_the_end_of_its_feed(settings: Settings, store: Redis) -> None:
+    async with open_store(required("store_url", settings.store_url).get_secret_value()) as opened:
+        games = games_of(opened, settings)
+        game = new_game(new_request_id())
+        for position in range(1, 4):
+            entry = Entry(b"mark", now_ms(), position == 3, b"public" * 100, {})
+            await opened.call("XADD", game.feed, f"{position}-0", "e", encode_entry(entry))
+        await opened.call("HSET", game.game, "version", 0)
+        await opened.call("EXPIRE", game.feed, 60)
+        await Abandoned(opened, games, seconds=60).look(game.bucket, game.id)
+        assert [position for position, _ in await games.feed(game, 0)] == [3]
+        assert 50 < await opened.call("TTL", game.feed) <= 60
+        await opened.call("DEL", game.feed)
+        await opened.call("DEL", game.game)

@@ -1,10 +1,10 @@
 -- Puts a step into a game, if the game is where the step began: all of it or nothing.
 --
--- KEYS  the game, its log, its feed, the wake-up channel of its bucket
+-- KEYS  the game, its log, its feed, the wake-up channel of its bucket, the due work of its bucket
 -- ARGV  1 version where the step began; 2 version after it; 3 state; 4 mark; 5 seat; 6 the seat's answer;
 --       7 fingerprints, one for each input; 8 bytes of a fingerprint; 9 fingerprints in a chunk; 10 entry of the feed;
 --       11 entries the feed keeps; 12 seconds until the game is forgotten, 0 while it goes on; 13 id of the game;
---       14... entries of the log
+--       14 the work that looks after the game; 15 milliseconds after its end when it is done; 16... entries of the log
 -- Gives the position of the entry, or 0 if the game is elsewhere, closed or nowhere.
 
 local found = redis.call('HMGET', KEYS[1], 'version', 'closed')
@@ -22,7 +22,7 @@ for number = 0, #ARGV[7] / width - 1 do
   redis.call('HSET', KEYS[1], chunk, fingerprints .. string.sub(ARGV[7], number * width + 1, (number + 1) * width))
 end
 
-redis.call('RPUSH', KEYS[2], unpack(ARGV, 14))
+redis.call('RPUSH', KEYS[2], unpack(ARGV, 16))
 
 local position = redis.call('HINCRBY', KEYS[1], 'position', 1)
 redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[11], position .. '-0', 'e', ARGV[10])
@@ -31,6 +31,8 @@ if ARGV[12] ~= '0' then
   for key = 1, 3 do
     redis.call('EXPIRE', KEYS[key], ARGV[12])
   end
+  local time = redis.call('TIME')
+  redis.call('ZADD', KEYS[5], 'XX', time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[15], ARGV[14])
 end
 tell(KEYS[1], KEYS[4], ARGV[13])
 return position
