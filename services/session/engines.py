@@ -45,7 +45,7 @@ class _Replica:
         self.connected = False
         self._channel = channel
         self._numbers = count(1)
-        self._outbox: asyncio.Queue[engine_pb2.ResolveRequest] = asyncio.Queue()
+        self._outbox: asyncio.Queue[engine_pb2.ResolveRequest | None] = asyncio.Queue()
         self._awaited: dict[int, asyncio.Future[engine_pb2.ResolveResponse]] = {}
 
     async def resolve(self, request: engine_pb2.ResolveRequest) -> engine_pb2.ResolveResponse:
@@ -87,11 +87,11 @@ class _Replica:
             await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _exchange(self) -> None:
-        self._outbox = outbox = asyncio.Queue[engine_pb2.ResolveRequest]()
+        self._outbox = outbox = asyncio.Queue[engine_pb2.ResolveRequest | None]()
 
         async def requests() -> AsyncIterator[engine_pb2.ResolveRequest]:
-            while True:
-                yield await outbox.get()
+            while (request := await outbox.get()) is not None:
+                yield request
 
         # Requests are written by one task: a stream takes one at a time, and a caller that is cancelled while it writes
         # would cancel the stream.
@@ -103,6 +103,8 @@ class _Replica:
                     answer.set_result(response)
         finally:
             stream.cancel()
+            # A stream that failed is not cancelled any more, and its writer would wait for ever.
+            outbox.put_nowait(None)
 
 
 class Engines:
