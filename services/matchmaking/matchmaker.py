@@ -10,6 +10,7 @@ from services.matchmaking.games import Games, final, pause_seconds
 from services.matchmaking.keys import ALL_BUCKETS, Bucket
 from services.matchmaking.pools import Pool
 from services.matchmaking.tickets import Tickets
+from services.runtime import failpoints
 from services.runtime.errors import ServiceError
 from services.runtime.logging import get_logger
 
@@ -103,5 +104,7 @@ class Matchmaker:
                     log.warning("match postponed", reason=error.reason, attempts=claim.attempts + 1)
                     await self._tickets.postpone(claim, pause_seconds(claim.attempts))
                 return
+            failpoints.step("match.created")
             if await self._tickets.settle_matched(claim, [seat.SerializeToString() for seat in seats]):
+                failpoints.step("match.settled")
                 log.info("matched", game_id=seats[0].game_id)

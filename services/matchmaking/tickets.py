@@ -10,6 +10,7 @@ from typing import Any
 from services.matchmaking import keys, scripts
 from services.matchmaking.keys import Bucket
 from services.matchmaking.pools import Pool
+from services.runtime import failpoints
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.servers import Value
 from services.runtime.store import Script, Store
@@ -85,12 +86,14 @@ class Tickets:
             raise ServiceError(
                 Reason.REQUEST_ID_REUSED, "another ticket was asked for under this request id", field="request_id"
             )
+        failpoints.step("ticket.remembered")
         full = await self._run(
             scripts.ENQUEUE,
             pool,
             [pool.bucket.ticket(ticket_id), pool.bucket.arrivals],
             [_ms(LEASE_SECONDS), ticket_id, player_id, self._life, _ms(KEPT_SECONDS)],
         )
+        failpoints.step("ticket.queued")
         return Created(ticket_id, bool(full))
 
     async def pool_of(self, ticket_id: str) -> Pool | None:
@@ -136,6 +139,7 @@ class Tickets:
         claim_id, request_id = keys.new_claim_id(), keys.new_secret()
         while oldest := await self._run(scripts.OLDEST, pool, [], [_ms(LEASE_SECONDS)]):
             tickets = [str(ticket, "ascii") for ticket in oldest]
+            failpoints.step("match.chosen")
             claimed = await self._run(
                 scripts.CLAIM,
                 pool,
@@ -143,6 +147,7 @@ class Tickets:
                 [_ms(LEASE_SECONDS), claim_id, request_id, *tickets],
             )
             if claimed:
+                failpoints.step("match.claimed")
                 return claim_id
         return None
 

@@ -10,6 +10,7 @@ import msgspec
 from roundtable.engine.v1 import engine_pb2
 from roundtable.session.v1 import session_pb2
 from roundtable.table.v1 import table_pb2
+from services.runtime import failpoints
 from services.session.cursors import mark_of
 from services.session.engines import Engines
 from services.session.keys import GameKeys, new_game
@@ -31,7 +32,9 @@ class Creation:
                 same request tells.
         """
         game, content = new_game(request.request_id), _content(request)
+        failpoints.step("create.asked")
         birth = await self._games.birth(game) or await self._make(game, request, content)
+        failpoints.step("create.stored")
         if birth.content != content:
             raise request_id_reused()
         return session_pb2.CreateGameResponse(
@@ -49,6 +52,7 @@ class Creation:
                 seed=request.seed if request.HasField("seed") else None,
             )
         )
+        failpoints.step("create.made")
         seats, salt = new_seats(request.seats), secrets.token_bytes(SALT_BYTES)
         return await self._games.create(
             game,

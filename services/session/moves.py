@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from roundtable.engine.v1 import engine_pb2
+from services.runtime import failpoints
 from services.runtime.errors import Reason, ServiceError
 from services.session.cursors import mark_of
 from services.session.engines import Engines
@@ -31,6 +32,7 @@ class Moves:
                 After STORE_UNAVAILABLE it may have been carried out; the same request tells.
         """
         while True:
+            failpoints.step("move.asked")
             before = await self._games.load(game, request.token, request)
             if before.seat is None:
                 raise seat_token_invalid()
@@ -46,13 +48,16 @@ class Moves:
                 return before.earlier.update
             if before.meta.closed:
                 raise ServiceError(Reason.GAME_OVER, f"the game was closed: {before.meta.closed}")
+            failpoints.step("move.loaded")
             asked = make_input(before.state, before.seat)
             try:
                 resolved = await self._engines.resolve(asked)
             except ServiceError as refusal:
                 raise await self._told(refusal, game, asked.answer) from refusal
             step = Step(before.seat, resolved, entry_of(resolved, before.meta.salt))
+            failpoints.step("move.resolved")
             if await self._games.commit(game, before, step, request):
+                failpoints.step("move.committed")
                 return step.entry.form(before.seat)
             # Somebody else moved first; the request is judged again by where the game stands then.
 
