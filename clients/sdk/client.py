@@ -26,7 +26,7 @@ PATIENCE_SECONDS = 60.0
 _CHANNEL = [
     ("grpc.keepalive_time_ms", 20_000),
     ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.max_reconnect_backoff_ms", 2_000),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
 ]
 
 
