@@ -53,6 +53,10 @@ format: dev ## rewrite the code in the project's style
 bench: dev ## measure the rules, saved state and the whole path of a move
 	@$(BIN)/python -m loadtests.bench
 
+.PHONY: faults
+faults: dev ## play for MINUTES=2 while everything is killed in turn, and prove that no move was lost, doubled or leaked
+	@$(BIN)/python -m loadtests.faults --minutes $(or $(MINUTES),2) $(if $(SEED),--seed $(SEED))
+
 .PHONY: setup
 setup: .venv/.project generated/.stamp ## install what running needs
 

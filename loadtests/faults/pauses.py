@@ -1,0 +1,50 @@
+"""How long clients waited, and for which kind of fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from loadtests.faults.history import OK, Line, Seen, Try
+from loadtests.faults.injection import Injected
+
+Pause = tuple[float, float]
+"""Its beginning and its end."""
+
+_OTHER = "no fault"
+
+
+def pauses(histories: Mapping[str, Sequence[Line]]) -> Iterator[Pause]:
+    """Of one game: from the first attempt at each call to its answer, and from when anybody knew a version to when each
+    feed had it."""
+    known: dict[int, float] = {}
+    for lines in histories.values():
+        for line in lines:
+            if isinstance(line, Try) and line.version >= 0:
+                known[line.version] = min(line.ended, known.get(line.version, line.ended))
+            elif isinstance(line, Seen) and line.kind == "update":
+                known[line.version] = min(line.at, known.get(line.version, line.at))
+    for lines in histories.values():
+        began: dict[str, float] = {}
+        for line in lines:
+            if isinstance(line, Try) and line.request:
+                began[line.request] = min(line.began, began.get(line.request, line.began))
+        answered: set[str] = set()
+        for line in lines:
+            if isinstance(line, Try) and line.request and line.answer == OK and line.request not in answered:
+                answered.add(line.request)
+                yield began[line.request], line.ended
+            elif isinstance(line, Seen) and line.kind == "update":
+                yield known[line.version], line.at
+
+
+def longest_by_kind(found: Iterable[Pause], faults: Sequence[Injected]) -> dict[str, float]:
+    """The longest pause of each kind of fault, in seconds: a pause counts for the fault that it overlaps longest."""
+    longest: dict[str, float] = {}
+    for began, ended in found:
+        kind, most = _OTHER, 0.0
+        for fault in faults:
+            overlap = min(ended, fault.ended) - max(began, fault.began)
+            if overlap > most:
+                kind, most = fault.kind, overlap
+        longest[kind] = max(longest.get(kind, 0.0), ended - began)
+    return longest

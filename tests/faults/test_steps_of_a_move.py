@@ -1,0 +1,232 @@
+"""The session process, the engine or the store dies between any two steps of a move, and of the creation of a game."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import TypeVar
+
+import pytest
+from grpc import aio
+from pydantic import SecretStr
+from redis import Redis
+
+from clients.sdk import Unavailable
+from clients.sdk.errors import call_failed
+from loadtests.faults.proxy import Proxy
+from roundtable.session.v1 import session_pb2
+from services.runtime.errors import Reason
+from services.runtime.processes import Processes
+from services.runtime.server import Ready
+from services.runtime.settings import Settings
+from services.session.keys import find_game
+from services.session.log import decode_input
+from tests.faults.conftest import Stopped, Stopping
+from tests.integration.conftest import OwnStore
+from tests.integration.seats import SECONDS, Seats, Session, client_of, new_game, outcome_of, refused
+
+SEED = 20261201
+STEPS = ("move.asked", "move.loaded", "move.resolved", "move.committed")
+BEFORE = 7
+"""Moves of the game before the one that meets with trouble."""
+
+Answer = TypeVar("Answer")
+
+
+async def until_it_works(call: Callable[[], Awaitable[Answer]]) -> Answer:
+    """The same request, for as long as it is told to come back."""
+    async with asyncio.timeout(SECONDS):
+        while True:
+            try:
+                return await call()
+            except aio.AioRpcError as error:
+                if not isinstance(call_failed(error), Unavailable):
+                    raise
+                await asyncio.sleep(0.1)
+
+
+@dataclass
+class Trouble:
+    """Two session processes, one of which will stop at a step of the next move."""
+
+    stopped: Stopped
+    stopping: Session
+    other: Session
+    store: Redis
+
+
+@asynccontextmanager
+async def trouble(stopping: Ready, other: Ready, store: str) -> AsyncIterator[Trouble]:
+    async with client_of(stopping.address, other.address) as (first, second):
+        with Redis.from_url(store) as client:
+            yield Trouble(Stopped(stopping.pid), first, second, client)
+
+
+async def made_once(trouble: Trouble, dies: Callable[[], Awaitable[None]], *, goes_on: bool = True) -> None:
+    """Asks for a move, lets something die while the session process stands still, and asks again."""
+    random = Random(SEED)
+    seats = await trouble.other.create()
+    await seats.play(trouble.other, random, BEFORE)
+    view = await trouble.other.view(seats.game_id, seats.tokens[0])
+    seat = view.update.asked[0]
+    request = seats.choice(seat, await seats.decision(trouble.other, seat))
+    feed = asyncio.create_task(follow(trouble.other, seats, view.cursor, BEFORE + 2))
+
+    call = asyncio.create_task(trouble.stopping.choose_raw(request))
+    await trouble.stopped.reached()
+    await dies()
+    if goes_on:
+        trouble.stopped.go_on()
+    outcome = await outcome_of(call)
+    answer = await until_it_works(partial(trouble.other.choose_raw, request))
+
+    if isinstance(outcome, bytes):
+        assert outcome == answer
+    assert session_pb2.ChooseResponse.FromString(answer).update.version == BEFORE + 1
+    assert await trouble.other.choose_raw(request) == answer
+    found: list[bytes] = trouble.store.lrange(find_game(seats.game_id).log, 0, -1)  # type: ignore[assignment]
+    log = [decode_input(entry) for entry in found]
+    assert len(log) == BEFORE + 1
+    assert (log[-1].seat, log[-1].decision) == (seat, request.decision_id)
+    other_picks = session_pb2.ChooseRequest.FromString(request.SerializeToString())
+    other_picks.picks[:] = ["something else"]
+    with refused(Reason.REQUEST_ID_REUSED):
+        await trouble.other.choose_raw(other_picks)
+    await seats.play(trouble.other, random, 1)
+    assert await feed == [BEFORE + 1, BEFORE + 2]
+
+
+async def follow(session: Session, seats: Seats, after: str, last: int) -> list[int]:
+    """Versions of the entries of a feed, taken up again whenever it breaks off."""
+    versions: list[int] = []
+
+    async def watch() -> None:
+        nonlocal after
+        async for response in session.watch(seats.game_id, seats.tokens[1], after):
+            after = response.cursor
+            versions.append(response.update.version)
+            if versions[-1] >= last:
+                return
+
+    while not versions or versions[-1] < last:
+        await until_it_works(watch)
+    return versions
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_the_session_process_dies(
+    step: str, stopping: Stopping, settings: Settings, sessions: tuple[Ready, Ready], store_url: str
+) -> None:
+    ready = await asyncio.to_thread(stopping, "session", settings, step)
+    async with trouble(ready, sessions[0], store_url) as found:
+
+        async def dies() -> None:
+            found.stopped.kill()
+
+        await made_once(found, dies, goes_on=False)
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_the_engine_dies(
+    step: str,
+    stopping: Stopping,
+    processes: Processes,
+    settings: Settings,
+    sessions: tuple[Ready, Ready],
+    store_url: str,
+) -> None:
+    engine = processes.serve("engine", settings)
+    ready = stopping("session", settings.model_copy(update={"engine_addresses": (engine.address,)}), step)
+
+    async def dies() -> None:
+        os.kill(engine.pid, signal.SIGKILL)
+
+    async with trouble(ready, sessions[0], store_url) as found:
+        await made_once(found, dies)
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_the_store_dies(
+    step: str, stopping: Stopping, processes: Processes, settings: Settings, own_store: OwnStore
+) -> None:
+    settings = settings.model_copy(update={"store_url": SecretStr(own_store.url)})
+    other, ready = processes.serve("session", settings), stopping("session", settings, step)
+
+    async def dies() -> None:
+        await asyncio.to_thread(own_store.kill)
+        await asyncio.to_thread(own_store.restart)
+
+    async with trouble(ready, other, own_store.url) as found:
+        await made_once(found, dies)
+
+
+async def test_the_session_process_dies_before_it_hears_that_the_move_is_stored(
+    stopping: Stopping, settings: Settings, sessions: tuple[Ready, Ready], store_url: str
+) -> None:
+    proxy = Proxy()
+    await proxy.open()
+    with Redis.from_url(store_url) as store:
+        where = store.connection_pool.connection_kwargs
+        proxy.upstream = f"{where['host']}:{where['port']}"
+        url = store_url.replace(f"{where['host']}:{where['port']}", proxy.address)
+        ready = await asyncio.to_thread(
+            stopping, "session", settings.model_copy(update={"store_url": SecretStr(url)}), "move.resolved"
+        )
+        async with AsyncExitStack() as stack:
+            found = await stack.enter_async_context(trouble(ready, sessions[0], store_url))
+            stack.push_async_callback(proxy.close)
+
+            async def dies() -> None:
+                before = store.info("commandstats")["cmdstat_spublish"]["calls"]
+                losing = asyncio.create_task(proxy.drop(SECONDS))
+                found.stopped.go_on()
+                async with asyncio.timeout(SECONDS):
+                    while store.info("commandstats")["cmdstat_spublish"]["calls"] == before:
+                        await asyncio.sleep(0.01)
+                found.stopped.kill()
+                losing.cancel()
+
+            await made_once(found, dies, goes_on=False)
+
+
+@pytest.mark.parametrize("step", ["create.asked", "create.made", "create.stored"])
+async def test_a_game_is_created_once_though_the_session_process_dies(
+    step: str, stopping: Stopping, settings: Settings, sessions: tuple[Ready, Ready]
+) -> None:
+    ready = await asyncio.to_thread(stopping, "session", settings, step)
+    stopped, request = Stopped(ready.pid), new_game()
+    async with client_of(ready.address, sessions[0].address) as (first, other):
+        call = first.stub.CreateGame(request, timeout=SECONDS)
+        await stopped.reached()
+        stopped.kill()
+        with pytest.raises(aio.AioRpcError) as error:
+            await call
+        assert isinstance(call_failed(error.value), Unavailable)
+
+        created = await until_it_works(partial(other.stub.CreateGame, request, timeout=SECONDS))
+
+        assert await other.stub.CreateGame(request, timeout=SECONDS) == created
+        seats = Seats(created)
+        for seat, token in enumerate(seats.tokens):
+            assert (await other.view(seats.game_id, token)).view.seat == seat
+        await seats.play(other, Random(SEED))
+
+
+async def test_a_game_is_created_once_though_two_processes_are_at_it(
+    stopping: Stopping, settings: Settings, sessions: tuple[Ready, Ready]
+) -> None:
+    """One has set it up and stands still; the other comes first; then the one goes on."""
+    ready = await asyncio.to_thread(stopping, "session", settings, "create.made")
+    stopped, request = Stopped(ready.pid), new_game(seed=None)
+    async with client_of(ready.address, sessions[0].address) as (first, other):
+        call = first.stub.CreateGame(request, timeout=SECONDS)
+        await stopped.reached()
+        created = await other.stub.CreateGame(request, timeout=SECONDS)
+        stopped.go_on()
+        assert await call == created
