@@ -25,7 +25,7 @@ async def inject(
     victims: Sequence[Victim], seconds: float, random: Random, told: Callable[[str], None]
 ) -> list[Injected]:
     """Puts random victims into trouble for so long, and waits until the last is out of it. Everything that can happen
-    happens once before anything happens again.
+    happens once before anything happens again; at first things are killed, so that short runs have that too.
 
     Args:
         told: of each fault, when it begins.
@@ -49,6 +49,8 @@ async def inject(
             if not bag:
                 bag = [(victim, kind) for victim in victims for kind in victim.acts]
                 random.shuffle(bag)
+                if not injected:
+                    bag.sort(key=lambda drawn: "killed" not in drawn[1])
             drawn = next((drawn for drawn in bag if drawn[0].group not in troubled), None)
             if drawn is None:
                 continue
