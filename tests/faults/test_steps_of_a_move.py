@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,8 @@ from redis import Redis
 
 from clients.sdk import Unavailable
 from clients.sdk.errors import call_failed
+from loadtests.cluster import Cluster
+from loadtests.cluster import cluster as cluster_in
 from loadtests.faults.proxy import Proxy
 from roundtable.session.v1 import session_pb2
 from services.runtime.errors import Reason
@@ -58,18 +60,37 @@ class Trouble:
     stopped: Stopped
     stopping: Session
     other: Session
-    store: Redis
+    log: Callable[[str], list[bytes]]
+    """The log of the game whose log has this name."""
 
 
 @asynccontextmanager
-async def trouble(stopping: Ready, other: Ready, store: str) -> AsyncIterator[Trouble]:
+async def trouble(stopping: Ready, other: Ready, store: str | Cluster) -> AsyncIterator[Trouble]:
+    def log(name: str) -> list[bytes]:
+        found: list[bytes]
+        if isinstance(store, Cluster):
+            found = store.owner(store.slot_of(name)).ask("LRANGE", name, 0, -1)
+        else:
+            with Redis.from_url(store) as client:
+                found = client.lrange(name, 0, -1)
+        return found
+
     async with client_of(stopping.address, other.address) as (first, second):
-        with Redis.from_url(store) as client:
-            yield Trouble(Stopped(stopping.pid), first, second, client)
+        yield Trouble(Stopped(stopping.pid), first, second, log)
 
 
-async def made_once(trouble: Trouble, dies: Callable[[], Awaitable[None]], *, goes_on: bool = True) -> None:
-    """Asks for a move, lets something die while the session process stands still, and asks again."""
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster_in(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+async def made_once(trouble: Trouble, dies: Callable[[str], Awaitable[None]], *, goes_on: bool = True) -> None:
+    """Asks for a move, lets something die while the session process stands still, and asks again.
+
+    Args:
+        dies: gets the id of the game.
+    """
     random = Random(SEED)
     seats = await trouble.other.create()
     await seats.play(trouble.other, random, BEFORE)
@@ -80,7 +101,7 @@ async def made_once(trouble: Trouble, dies: Callable[[], Awaitable[None]], *, go
 
     call = asyncio.create_task(trouble.stopping.choose_raw(request))
     await trouble.stopped.reached()
-    await dies()
+    await dies(seats.game_id)
     if goes_on:
         trouble.stopped.go_on()
     outcome = await outcome_of(call)
@@ -90,8 +111,7 @@ async def made_once(trouble: Trouble, dies: Callable[[], Awaitable[None]], *, go
         assert outcome == answer
     assert session_pb2.ChooseResponse.FromString(answer).update.version == BEFORE + 1
     assert await trouble.other.choose_raw(request) == answer
-    found: list[bytes] = trouble.store.lrange(find_game(seats.game_id).log, 0, -1)  # type: ignore[assignment]
-    log = [decode_input(entry) for entry in found]
+    log = [decode_input(entry) for entry in await asyncio.to_thread(trouble.log, find_game(seats.game_id).log)]
     assert len(log) == BEFORE + 1
     assert (log[-1].seat, log[-1].decision) == (seat, request.decision_id)
     other_picks = session_pb2.ChooseRequest.FromString(request.SerializeToString())
@@ -126,7 +146,7 @@ async def test_the_session_process_dies(
     ready = await asyncio.to_thread(stopping, "session", settings, step)
     async with trouble(ready, sessions[0], store_url) as found:
 
-        async def dies() -> None:
+        async def dies(_game_id: str) -> None:
             found.stopped.kill()
 
         await made_once(found, dies, goes_on=False)
@@ -144,7 +164,7 @@ async def test_the_engine_dies(
     engine = processes.serve("engine", settings)
     ready = stopping("session", settings.model_copy(update={"engine_addresses": (engine.address,)}), step)
 
-    async def dies() -> None:
+    async def dies(_game_id: str) -> None:
         os.kill(engine.pid, signal.SIGKILL)
 
     async with trouble(ready, sessions[0], store_url) as found:
@@ -158,12 +178,33 @@ async def test_the_store_dies(
     settings = settings.model_copy(update={"store_url": SecretStr(own_store.url)})
     other, ready = processes.serve("session", settings), stopping("session", settings, step)
 
-    async def dies() -> None:
+    async def dies(_game_id: str) -> None:
         await asyncio.to_thread(own_store.kill)
         await asyncio.to_thread(own_store.restart)
 
     async with trouble(ready, other, own_store.url) as found:
         await made_once(found, dies)
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_the_primary_dies(
+    step: str, stopping: Stopping, processes: Processes, settings: Settings, cluster: Cluster
+) -> None:
+    level = {"store_url": SecretStr(cluster.url), "durability": "replicated"}
+    settings = settings.model_copy(update=level)
+    other, ready = processes.serve("session", settings), stopping("session", settings, step)
+
+    def fail_over(game_id: str) -> None:
+        primary = cluster.owner(cluster.slot_of(find_game(game_id).game))
+        cluster.kill_primary(primary)
+        primary.start()
+
+    async def dies(game_id: str) -> None:
+        await asyncio.to_thread(fail_over, game_id)
+
+    async with trouble(ready, other, cluster) as found:
+        await made_once(found, dies)
+        await asyncio.to_thread(cluster.wait_until_well)
 
 
 async def test_the_session_process_dies_before_it_hears_that_the_move_is_stored(
@@ -182,7 +223,7 @@ async def test_the_session_process_dies_before_it_hears_that_the_move_is_stored(
             found = await stack.enter_async_context(trouble(ready, sessions[0], store_url))
             stack.push_async_callback(proxy.close)
 
-            async def dies() -> None:
+            async def dies(_game_id: str) -> None:
                 before = store.info("commandstats")["cmdstat_spublish"]["calls"]
                 losing = asyncio.create_task(proxy.drop(SECONDS))
                 found.stopped.go_on()
