@@ -14,6 +14,7 @@ import msgspec
 
 from roundtable.engine.v1 import engine_pb2
 from roundtable.session.v1 import session_pb2
+from services.runtime import failpoints
 from services.runtime.servers import Value
 from services.runtime.settings import Settings
 from services.runtime.store import Script, Store
@@ -261,6 +262,7 @@ class Games:
             ],
             confirmed=True,
         )
+        failpoints.step("move.stored")
         if position and before.held:
             await self._show(game, position)
         return position > 0

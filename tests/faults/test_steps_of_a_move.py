@@ -186,7 +186,7 @@ async def test_the_store_dies(
         await made_once(found, dies)
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [*STEPS, "move.stored"])
 async def test_the_primary_dies(
     step: str, stopping: Stopping, processes: Processes, settings: Settings, cluster: Cluster
 ) -> None:
