@@ -32,6 +32,10 @@ simulate: setup ## play GAMES=200 games of GAME with PLAYERS seats in one proces
 test: dev ## run all tests
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
+.PHONY: rules
+rules: dev ## list the numbered rules and edge cases that no test shows
+	@$(BIN)/python -m tests.rules
+
 .PHONY: lint
 lint: dev ## check style, types, the arrows between packages, and the contracts
 	@$(BIN)/ruff check $(CODE)

@@ -79,6 +79,7 @@ async def test_the_record_of_a_finished_game_is_the_game_for_everybody(session: 
     assert again.digests == [each.digest for each in found.inputs]
 
 
+@pytest.mark.rule("camelot R18.4")
 async def test_before_the_end_a_seat_gets_its_own_inputs_only(session: Session) -> None:
     seats = await session.create()
     order = session_pb2.SetStandingOrdersRequest(
