@@ -32,15 +32,16 @@ def morgan_comes() -> Table:
 @pytest.mark.parametrize(
     ("position", "numbers"),
     [
-        # Three evil options. Then six rides and drawing, with an engine on the board a fight: 7, 7 and 8. Then a knight who
-        # has ridden can only end his turn, one who drew may sacrifice, one who fights without a card rolls: 8, 8 and 9.
+        # Three evil options. Then six rides and drawing, with an engine on the board a fight: 7, 7 and 8. Then a
+        # knight who has ridden can only end his turn, one who drew may sacrifice, one who fights without a card
+        # rolls: 8, 8 and 9.
         (empty_hands, (3, 7 + 7 + 8, 8 + 8 + 9)),
-        # Six rides, six free ones, drawing, a Merlin. Then a paid ride leaves a sacrifice or the end; drawing and a Merlin
-        # leave the free rides as well; a free ride leaves the Merlin and two groups of the Black Knight or of Lancelot, two
-        # cards for Excalibur, none for the Grail, the 1 of either war.
+        # Six rides, six free ones, drawing, a Merlin. Then a paid ride leaves a sacrifice or the end; drawing and a
+        # Merlin leave the free rides as well; a free ride leaves the Merlin and two groups of the Black Knight or of
+        # Lancelot, two cards for Excalibur, none for the Grail, the 1 of either war.
         (tristan_rides, (6 + 6 + 2, 6 * 2 + 2 * 8 + 3 + 3 + 3 + 1 + 2 + 2, 112)),
-        # Morgan asks the one knight with a Merlin; the other options lead to six rides and a card in either group. Then he
-        # may sacrifice where there is another action for it: in a war, no card of this hand can be laid.
+        # Morgan asks the one knight with a Merlin; the other options lead to six rides and a card in either group.
+        # Then he may sacrifice where there is another action for it: in a war, no card of this hand can be laid.
         (morgan_comes, (3, 1 + 8 + 8, 2 + 2 * (4 * 2 + 2 * 1 + 2 * 2))),
     ],
 )

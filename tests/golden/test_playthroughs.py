@@ -1,7 +1,7 @@
 """Whole games against the texts beside this file.
 
-After a change of the rules, `python -m tests.golden.test_playthroughs` writes them anew; what then differs is to be read
-before it is kept.
+After a change of the rules, `python -m tests.golden.test_playthroughs` writes them anew; what then differs is to be
+read before it is kept.
 """
 
 from __future__ import annotations
