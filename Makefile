@@ -61,6 +61,10 @@ bench: dev ## measure the rules, saved state and the whole path of a move
 faults: dev ## play for MINUTES=2 while everything is killed in turn, and prove that no move was lost, doubled or leaked
 	@$(BIN)/python -m loadtests.faults --minutes $(or $(MINUTES),2) $(if $(SEED),--seed $(SEED))
 
+.PHONY: mutants
+mutants: .venv/.mutants ## put SAMPLE=500 small faults into the rules of GAME, chosen by SEED=1, and count those that the tests notice
+	@$(BIN)/python -m tests.mutants $(GAME) --sample $(or $(SAMPLE),500) --seed $(or $(SEED),1)
+
 .PHONY: setup
 setup: .venv/.project generated/.stamp ## install what running needs
 
@@ -78,10 +82,11 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hash
 lock: ## bring the locks up to date with pyproject.toml
 	@$(LOCK) --output-file requirements/runtime.lock
 	@$(LOCK) --group dev --constraints requirements/runtime.lock --output-file requirements/dev.lock
+	@$(LOCK) --group mutants --constraints requirements/dev.lock --output-file requirements/mutants.lock
 
 .PHONY: clean
 clean: ## remove everything the other targets made
-	@rm -rf .venv generated .generated-* .data dist build bench.json .hypothesis .*_cache
+	@rm -rf .venv generated .generated-* .data dist build mutants bench.json .hypothesis .*_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
@@ -103,6 +108,11 @@ clean: ## remove everything the other targets made
 	@echo 'installing what developing needs ...'
 	@$(PIP) install --require-hashes -r $<
 	@$(BIN)/python protos/generate.py
+	@touch $@
+
+.venv/.mutants: requirements/mutants.lock | .venv/.dev
+	@echo 'installing what makes mutants ...'
+	@$(PIP) install --require-hashes -r $<
 	@touch $@
 
 generated/.stamp: protos/generate.py $(CONTRACTS) | .venv/.runtime
