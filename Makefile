@@ -18,7 +18,7 @@ CONTRACTS := $(shell find protos -mindepth 1 -name '*.proto' -o -type d -not -na
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: demo
 demo: setup ## play GAMES=1 games of GAME=camelot with PLAYERS=5 seats through the services; SEED= repeats a deal
@@ -57,6 +57,10 @@ format: dev ## rewrite the code in the project's style
 bench: dev ## measure the rules, saved state and the whole path of a move
 	@$(BIN)/python -m loadtests.bench
 
+.PHONY: bench-store
+bench-store: dev ## measure moves while 100, 1,000 and 10,000 games are open; fails if many make them slower
+	@$(BIN)/python -m loadtests.growth
+
 .PHONY: faults
 faults: dev ## play for MINUTES=2 while everything is killed in turn, and prove that no move was lost, doubled or leaked
 	@$(BIN)/python -m loadtests.faults --minutes $(or $(MINUTES),2) $(if $(SEED),--seed $(SEED))
@@ -86,7 +90,7 @@ lock: ## bring the locks up to date with pyproject.toml
 
 .PHONY: clean
 clean: ## remove everything the other targets made
-	@rm -rf .venv generated .generated-* .data dist build mutants bench.json .hypothesis .*_cache
+	@rm -rf .venv generated .generated-* .data dist build mutants bench.json bench-store.json .hypothesis .*_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import platform
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -21,7 +19,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from engine.catalogue import GAMES
-from loadtests import measuring, tables, turn
+from loadtests import measuring, store, tables, turn
 from loadtests.measuring import Figures, Measure, Results
 from loadtests.recording import Recording, can, record
 from loadtests.report import report
@@ -46,10 +44,11 @@ class Extent:
     """Different games that are played through the services."""
     seconds: float
     """Of play through the services, for each figure."""
+    long_game_moves: int = store.LONG_GAME_MOVES
 
 
 FULL = Extent(repeats=5, games=40, recordings=12, seconds=2.0)
-QUICK = Extent(repeats=1, games=10, recordings=2, seconds=0.3)
+QUICK = Extent(repeats=1, games=10, recordings=2, seconds=0.3, long_game_moves=40)
 
 
 def main(
@@ -93,16 +92,21 @@ def bench(extent: Extent, repeats: int, progress: Progress) -> Results:
     ):
         settings = Settings(store_url=SecretStr(start_store(processes, Path(folder))), allow_seeds=True)
         services = start_services(processes, settings, ("engine", "session"))
+        sizes: Results = {"games": {}}
         for game in GAMES:
             seats = tables.some_seats(game)[1]
             seeds = range(tables.SEED, tables.SEED + extent.recordings)
             recordings = [runner.run(record(services["engine"].address, game.id, seats, seed)) for seed in seeds]
+            sizes["games"][game.id] = runner.run(store.sizes(settings, services["session"].address, recordings[0]))
             bare = _start_bare(processes, settings, recordings, Path(folder) / f"{game.id}.recording")
             pipelines = {"": services["session"].address, "bare_": bare}
             for in_flight in IN_FLIGHT:
                 measures["turn", game.id, str(in_flight)] = partial(
                     _turn, runner, pipelines, recordings, in_flight, extent.seconds
                 )
+        settings = settings.model_copy(update={"engine_addresses": (services["engine"].address,)})
+        long_game = runner.run(store.long_game_bytes(settings, extent.long_game_moves))
+        sizes["long_game"] = {"moves": extent.long_game_moves, "trimmed_bytes": long_game}
         task = progress.add_task("", total=repeats * len(measures))
 
         def began(path: measuring.Path) -> None:
@@ -115,7 +119,14 @@ def bench(extent: Extent, repeats: int, progress: Progress) -> Results:
             raise
     for game in GAMES:
         results["state"][game.id]["bytes"] = tables.state_bytes(sampled[game.id])
-    return {"schema": SCHEMA, "machine": _machine(), "repeats": repeats, "quick": extent is QUICK, **results}
+    return {
+        "schema": SCHEMA,
+        "machine": measuring.machine(),
+        "repeats": repeats,
+        "quick": extent is QUICK,
+        **results,
+        "store": sizes,
+    }
 
 
 def _start_bare(processes: Processes, settings: Settings, recordings: Sequence[Recording], canned: Path) -> str:
@@ -141,10 +152,6 @@ def _turn(
         for name, figure in runner.run(turn.measure(address, recordings, in_flight, seconds)).items()
     }
     return {**figures, "ratio": figures["moves_per_s"] / figures["bare_moves_per_s"]}
-
-
-def _machine() -> dict[str, str | int]:
-    return {"cores": os.cpu_count() or 1, "python": platform.python_version(), "platform": platform.platform()}
 
 
 if __name__ == "__main__":

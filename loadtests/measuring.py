@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median, quantiles
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 Figures = Mapping[str, float]
 Path = tuple[str, ...]
 """Where a measure's figures stand in the results: `("engine", "camelot", "5")`."""
 Measure = Callable[[], Figures]
 Results = dict[str, Any]
+Key = TypeVar("Key")
 
 
 def interleave(
@@ -27,9 +30,14 @@ def interleave(
         for path, measure in measures.items():
             began(path)
             taken[path].append(measure())
+    return medians(taken)
+
+
+def medians(taken: Mapping[Key, Sequence[Figures]]) -> dict[Key, Figures]:
+    """The median of each figure over its repeats, of which there is at least one."""
     return {
-        path: {name: median(figures[name] for figures in repeated) for name in repeated[0]}
-        for path, repeated in taken.items()
+        key: {name: median(figures[name] for figures in repeated) for name in repeated[0]}
+        for key, repeated in taken.items()
     }
 
 
@@ -42,6 +50,11 @@ def nest(figures: Mapping[Path, Figures]) -> Results:
             place = place.setdefault(name, {})
         place.update(values)
     return results
+
+
+def machine() -> dict[str, str | int]:
+    """What the figures were taken on."""
+    return {"cores": os.cpu_count() or 1, "python": platform.python_version(), "platform": platform.platform()}
 
 
 class Spread(NamedTuple):

@@ -13,6 +13,9 @@ from loadtests.measuring import Results
 STATE_BYTES = 4096
 SAVE_LOAD_US = 100
 DECISIONS_PER_S = 5000
+LONG_GAME_BYTES = 16 * 1024
+GROWTH = 1.2
+"""Time of a move with the most games open, by that with the fewest: at most."""
 
 
 def report(results: Results) -> Iterator[RenderableType]:
@@ -22,6 +25,7 @@ def report(results: Results) -> Iterator[RenderableType]:
     yield _travel(results["state"])
     yield _resolve(results["resolve"])
     yield _turn(results["turn"], machine["cores"])
+    yield _store(results["store"])
     yield f"Medians of {results['repeats']} interleaved repeats; {machine['cores']} cores, Python {machine['python']}."
     yield from _targets(results)
 
@@ -89,6 +93,37 @@ def _turn(turn: Mapping[str, Any], cores: int) -> Grid:
     return grid
 
 
+def _store(store: Mapping[str, Any]) -> Grid:
+    grid = _grid("A game in the store, in bytes", "game", "moves", "open", "half", "finished", "feed trimmed")
+    for game, figures in store["games"].items():
+        sizes = (f"{figures[f'{name}_bytes']:,}" for name in ("open", "half", "finished", "trimmed"))
+        grid.add_row(game, str(figures["moves"]), *sizes)
+    return grid
+
+
+def report_growth(results: Results) -> Iterator[RenderableType]:
+    grid = _grid(
+        "Moves by the number of open games",
+        *("open games", "bytes a game", "created/s", "median ms", "CPU ms of the store a move"),
+    )
+    for games, figures in results["open"].items():
+        grid.add_row(
+            f"{int(games):,}",
+            f"{figures['bytes_per_game']:,.0f}",
+            f"{figures['created_per_s']:,.0f}",
+            f"{figures['move_ms']:.2f}",
+            f"{figures['store_cpu_ms']:.3f}",
+        )
+    yield grid
+    yield f"Medians of {results['repeats']} interleaved repeats."
+    yield _target(f"most by fewest open games: {results['ratio']:.2f}, at most {GROWTH}", growth_met(results))
+
+
+def growth_met(results: Results) -> bool:
+    met: bool = results["ratio"] <= GROWTH
+    return met
+
+
 def _targets(results: Results) -> Iterator[str]:
     for game, figures in results["state"].items():
         size, travel = figures["bytes"]["median"], figures["inputs"]["0"]["save_load_us"]
@@ -96,6 +131,10 @@ def _targets(results: Results) -> Iterator[str]:
         yield _target(f"{game}: state {size:,.0f} bytes, at most {STATE_BYTES:,}", size <= STATE_BYTES)
         yield _target(f"{game}: save and load {travel:.0f} us, at most {SAVE_LOAD_US}", travel <= SAVE_LOAD_US)
         yield _target(f"{game}: {slowest:,.0f} decisions/s, at least {DECISIONS_PER_S:,}", slowest >= DECISIONS_PER_S)
+
+    long_game = results["store"]["long_game"]
+    moves, size = long_game["moves"], long_game["trimmed_bytes"]
+    yield _target(f"a game of {moves} moves: {size:,} bytes, at most {LONG_GAME_BYTES:,}", size <= LONG_GAME_BYTES)
 
 
 def _target(text: str, met: bool) -> str:

@@ -41,6 +41,13 @@ class Replay:
 
     async def open(self, feeds: asyncio.TaskGroup) -> list[asyncio.Task[None]]:
         """Creates the game and gives its feeds, which run until they are cancelled or the game is over."""
+        await self.create()
+        opened = [feeds.create_task(self._watch(seat)) for seat in range(self.recording.seats)]
+        await self.caught_up()
+        return opened
+
+    async def create(self) -> None:
+        """Creates the game without any feed."""
         self._created = await self._sessions.CreateGame(
             session.CreateGameRequest(
                 request_id=str(uuid.uuid4()),
@@ -50,9 +57,11 @@ class Replay:
             ),
             timeout=_ANSWER_SECONDS,
         )
-        opened = [feeds.create_task(self._watch(seat)) for seat in range(self.recording.seats)]
-        await self.caught_up()
-        return opened
+
+    @property
+    def game_id(self) -> str:
+        """Id of the game, once it is created."""
+        return self._created.game_id
 
     async def move(self, number: int) -> float:
         """Makes the move of this number, from 0; gives the seconds until its answer."""
