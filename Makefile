@@ -54,7 +54,7 @@ format: dev ## rewrite the code in the project's style
 	@$(BIN)/buf format --write --path protos/roundtable
 
 .PHONY: bench
-bench: dev ## measure the rules, saved state and the whole path of a move
+bench: dev ## measure the rules, saved state, games in the store and the whole path of a move
 	@$(BIN)/python -m loadtests.bench
 
 .PHONY: bench-store
