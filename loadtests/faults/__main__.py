@@ -29,7 +29,7 @@ from loadtests.faults.history import Try
 from loadtests.faults.injection import Injected, inject
 from loadtests.faults.leaks import find_leaks
 from loadtests.faults.load import Load, Played
-from loadtests.faults.pauses import Pause, longest_by_kind, pauses
+from loadtests.faults.pauses import Pause, limit, longest_by_kind, pauses, too_long
 from loadtests.faults.record import final_record
 from loadtests.faults.stage import ClusterStore, SingleStore, Stage, StoreUnderFaults, services_on
 from services.runtime.embedded import StoreMissing
@@ -49,11 +49,6 @@ GAMES = 50
 GAMES_A_MINUTE = 25
 FAULTS_A_MINUTE = 30
 MOVES_A_MINUTE = 2500
-FAILOVER = "primary killed"
-"""The kind of fault that takes the store a while to get over."""
-PAUSE_SECONDS = 5.0
-"""What a client should wait at most; more is shown but is no failure, as the machine may be busy with others."""
-FAILOVER_PAUSE_SECONDS = 15.0
 
 _DATA = Path(".data")
 _METRICS_SECONDS = 3.0
@@ -194,14 +189,16 @@ def _report(outcomes: Mapping[str, Outcome], minutes: float) -> bool:
     figures = Table(box=box.SIMPLE, title="Faults", title_justify="left")
     for name in ("phase", "kind of fault"):
         figures.add_column(name)
-    for name in ("times", "longest pause, s"):
+    for name in ("times", "longest pause, s", "allowed, s"):
         figures.add_column(name, justify="right")
+    exceeded: list[str] = []
     for phase, outcome in outcomes.items():
         times = Counter(fault.kind for fault in outcome.faults)
         longest = longest_by_kind(outcome.pauses, outcome.faults)
+        exceeded += too_long(phase, longest)
         for kind in sorted({*times, *longest}):
-            pause, most = longest.get(kind, 0.0), FAILOVER_PAUSE_SECONDS if kind == FAILOVER else PAUSE_SECONDS
-            figures.add_row(phase, kind, str(times[kind]), f"{pause:.2f}{'' if pause <= most else f' > {most:.0f}'}")
+            pause = f"{longest[kind]:.2f}" if kind in longest else ""
+            figures.add_row(phase, kind, str(times[kind]), pause, f"{limit(phase, kind):.0f}")
     _console.print(figures)
     totals = Table(box=box.SIMPLE, title="Games", title_justify="left")
     totals.add_column("")
@@ -228,11 +225,13 @@ def _report(outcomes: Mapping[str, Outcome], minutes: float) -> bool:
         if number < least:
             enough = False
             _console.print(f"only {number:,} {what}; {least:,.0f} are demanded")
+    for line in exceeded:
+        _console.print(line, markup=False)
     lost, doubled, leaked = (
         sum(outcome.count(kind) for outcome in outcomes.values()) for kind in (Kind.LOST, Kind.DOUBLED, Kind.LEAKED)
     )
     _console.print(f"lost {lost}, doubled {doubled}, leaked {leaked}")
-    return enough and not findings
+    return enough and not findings and not exceeded
 
 
 if __name__ == "__main__":

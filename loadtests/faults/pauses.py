@@ -10,6 +10,11 @@ from loadtests.faults.injection import Injected
 Pause = tuple[float, float]
 """Its beginning and its end."""
 
+PAUSE_SECONDS = 5.0
+"""What a client waits at most while processes die and answers get lost."""
+FAILOVER_PAUSE_SECONDS = 15.0
+"""The same where a primary of a cluster is in trouble, as its replica has to take over."""
+
 _OTHER = "no fault"
 
 
@@ -48,3 +53,15 @@ def longest_by_kind(found: Iterable[Pause], faults: Sequence[Injected]) -> dict[
                 kind, most = fault.kind, overlap
         longest[kind] = max(longest.get(kind, 0.0), ended - began)
     return longest
+
+
+def limit(phase: str, kind: str) -> float:
+    """How long clients may wait at most for this kind of fault, in seconds."""
+    return FAILOVER_PAUSE_SECONDS if phase == "cluster" and kind.startswith("primary") else PAUSE_SECONDS
+
+
+def too_long(phase: str, longest: Mapping[str, float]) -> Iterator[str]:
+    """A line for each kind of fault for which clients waited longer than they may."""
+    for kind, seconds in sorted(longest.items()):
+        if seconds > limit(phase, kind):
+            yield f"{phase}: {kind}: a pause of {seconds:.2f} s; at most {limit(phase, kind):.0f} s are allowed"

@@ -11,10 +11,11 @@ from random import Random
 
 import pytest
 
+from loadtests.faults.__main__ import Outcome, _report
 from loadtests.faults.history import OK, Line, Opened, Seated, Seen, Try
 from loadtests.faults.injection import Injected, inject
 from loadtests.faults.leaks import find_leaks
-from loadtests.faults.pauses import longest_by_kind, pauses
+from loadtests.faults.pauses import longest_by_kind, pauses, too_long
 from loadtests.faults.proxy import Proxy
 from loadtests.faults.stage import Victim
 
@@ -138,6 +139,29 @@ def test_a_pause_lasts_from_the_first_attempt_to_the_answer_or_from_one_feed_to_
     faults = [Injected("killed", 0.5, 3.5), Injected("cut", 3.4, 9.0)]
     assert longest_by_kind(found, faults) == {"killed": 3.0, "cut": 3.0}
     assert longest_by_kind(found, []) == {"no fault": 3.0}
+
+
+def test_clients_wait_five_seconds_at_most_and_fifteen_for_another_primary() -> None:
+    longest = {"primary killed": 15.0, "primary hands over": 15.5, "session killed": 5.25, "slots moved": 5.0}
+    assert list(too_long("cluster", longest)) == [
+        "cluster: primary hands over: a pause of 15.50 s; at most 15 s are allowed",
+        "cluster: session killed: a pause of 5.25 s; at most 5 s are allowed",
+    ]
+    assert list(too_long("single", {"store killed": 5.0})) == []
+    assert list(too_long("single", {"primary killed": 6.0})) == [
+        "single: primary killed: a pause of 6.00 s; at most 5 s are allowed"
+    ]
+
+
+@pytest.mark.parametrize(("seconds", "passed"), [(5.0, True), (5.5, False)])
+def test_a_pause_that_is_too_long_fails_the_run(
+    seconds: float, passed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    killed = Injected("session killed", 0.0, seconds)
+    outcome = Outcome(moves=1, games=1, attempts=1, faults=[killed], pauses=[(0.0, seconds)])
+    assert _report({"single": outcome}, minutes=0.0) is passed
+    told = "single: session killed: a pause of 5.50 s; at most 5 s are allowed"
+    assert (told in capsys.readouterr().out) is not passed
 
 
 async def test_of_a_group_one_is_in_trouble_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
