@@ -51,9 +51,11 @@ def _serve_here(service: str, settings: Settings) -> None:
 
 
 def _serve_below(services: Sequence[str], settings: Settings) -> None:
-    for name in ("port", "metrics_port"):
+    for name in ("port", "metrics_port", "ready_fd"):
         if getattr(settings, name):
-            raise typer.BadParameter("only for one service; several get free ports", param_hint=flag(name))
+            raise typer.BadParameter(
+                "only for one service; several get free ports, which are printed", param_hint=flag(name)
+            )
     with termination_interrupts():
         try:
             with Processes() as processes:

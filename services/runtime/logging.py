@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from services.runtime.settings import MASK
+from services.runtime.store_url import MASK
 
 # Names whose last words mark the value as secret. A ticket's id is all it takes to hold the ticket.
 _SECRET = re.compile(

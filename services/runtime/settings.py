@@ -1,15 +1,17 @@
 """What a service can be told from outside: variables `ROUNDTABLE_*`, and flags that override them."""
 
+import fcntl
 import ipaddress
+import os
 from collections.abc import Iterator
 from typing import Annotated, Literal, NamedTuple, TypeVar
-from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from services.runtime.store_url import check_store_url, mask_url
+
 ENVIRONMENT_PREFIX = "ROUNDTABLE_"
-MASK = "***"
 
 Value = TypeVar("Value")
 
@@ -101,6 +103,26 @@ class Settings(BaseSettings):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
 
+    @field_validator("store_url")
+    @classmethod
+    def _address_of_a_store(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None or not value.get_secret_value():
+            return None
+        check_store_url(value.get_secret_value())
+        return value
+
+    @field_validator("ready_fd")
+    @classmethod
+    def _open_for_writing(cls, value: int | None) -> int | None:
+        if value is not None:
+            try:
+                mode = fcntl.fcntl(value, fcntl.F_GETFL) & os.O_ACCMODE
+            except OSError:
+                raise ValueError("no such file descriptor is open") from None
+            if mode == os.O_RDONLY:
+                raise ValueError("the file descriptor is open for reading only")
+        return value
+
     @model_validator(mode="after")
     def _plain_text_stays_on_loopback(self) -> "Settings":
         if not self.insecure_bind_any and not is_loopback(self.host):
@@ -160,11 +182,3 @@ def describe(settings: Settings) -> Iterator[Setting]:
         else:
             shown = "" if value is None else str(value)
         yield Setting(name, shown, ENVIRONMENT_PREFIX + name.upper(), field.description or "")
-
-
-def mask_url(url: str) -> str:
-    """The address without its user, password and query, any of which can be secret."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    masked = parts._replace(netloc=f"{MASK}@{host}" if "@" in parts.netloc else host, query=MASK if parts.query else "")
-    return urlunsplit(masked)

@@ -19,8 +19,19 @@ _CONFIRM_MS = 1000
 # The write that a confirmation waits for leaves a key for so long.
 _CONFIRM_KEY_MS = 1000
 
-# Error replies that say that the store cannot serve now, not that the command is wrong.
-_AWAY = ("CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN", "UNBLOCKED")
+# Error replies that say that the store cannot serve now, or not under its address, not that the command is wrong.
+_AWAY = (
+    "CLUSTERDOWN",
+    "LOADING",
+    "MASTERDOWN",
+    "MISCONF",
+    "NOREPLICAS",
+    "OOM",
+    "READONLY",
+    "TRYAGAIN",
+    "UNBLOCKED",
+    "DB index",
+)
 
 _log = get_logger()
 

@@ -46,9 +46,30 @@ def test_secrets_are_masked(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     assert "merlin" not in out
 
 
+@pytest.mark.parametrize("url", ["redis://:nim/ue@store", "redis://:nim#ue@store", "merlin:nimue@store", "nimue"])
+def test_a_malformed_address_of_a_store_is_refused_unseen(
+    url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROUNDTABLE_STORE_URL", url)
+
+    assert main(["config"]) == 2
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("roundtable: Invalid value for --store-url or ROUNDTABLE_STORE_URL: it")
+    assert err.count("\n") == 1
+    assert "nim" not in err
+
+
+def test_an_empty_address_of_a_store_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROUNDTABLE_STORE_URL", "")
+    assert Settings().store_url is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
+        (["--ready-fd", "99"], "--ready-fd or ROUNDTABLE_READY_FD: no such file descriptor is open"),
         (["--port", "70000"], "--port or ROUNDTABLE_PORT: Input should be less than or equal to 65535"),
         (["--log-level", "loud"], "--log-level or ROUNDTABLE_LOG_LEVEL"),
         (["--host", "0.0.0.0"], "host 0.0.0.0 is not a loopback address"),

@@ -1,5 +1,7 @@
 """Settings: where they come from, what they forbid, what they show."""
 
+import os
+
 import pytest
 from pydantic import SecretStr, ValidationError
 
@@ -66,3 +68,14 @@ def test_a_draining_service_is_gone_within_ten_seconds() -> None:
 def test_a_missing_setting_says_how_to_set_it() -> None:
     with pytest.raises(SettingMissing, match="--store-url or ROUNDTABLE_STORE_URL"):
         required("store_url", Settings().store_url)
+
+
+def test_readiness_is_told_only_to_what_can_be_written() -> None:
+    read, write = os.pipe()
+    assert Settings(ready_fd=write).ready_fd == write
+    with pytest.raises(ValidationError, match="reading only"):
+        Settings(ready_fd=read)
+    os.close(read)
+    os.close(write)
+    with pytest.raises(ValidationError, match="no such file descriptor"):
+        Settings(ready_fd=write)

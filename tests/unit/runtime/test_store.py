@@ -86,6 +86,13 @@ async def test_a_store_that_says_it_cannot_serve_is_unavailable(store: Store, re
     assert refused.value.reason is Reason.STORE_UNAVAILABLE
 
 
+async def test_a_database_that_the_store_does_not_have_is_unavailable(store_url: str) -> None:
+    async with open_store(f"{store_url.removesuffix('/0')}/99999") as store:
+        with pytest.raises(ServiceError) as error:
+            await store.call("GET", "here")
+    assert error.value.reason is Reason.STORE_UNAVAILABLE
+
+
 async def test_a_store_that_is_away_is_told_soon_and_found_again(tmp_path: Path) -> None:
     with Processes(logs=tmp_path) as processes:
         url = start_store(processes, tmp_path)
