@@ -10,6 +10,8 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc import aio
 from grpc_status import rpc_status
 
+from services.runtime.texts import bounded
+
 Detail = TypeVar("Detail", error_details_pb2.ErrorInfo, error_details_pb2.RetryInfo)
 
 DOMAIN = "roundtable"
@@ -18,6 +20,8 @@ RETRY_AFTER_SECONDS = 1.0
 # Trailing metadata is limited to about 8 KB altogether, and holds the text up to three times.
 _LONGEST_MESSAGE = 500
 _LONGEST_METADATA_VALUE = 200
+# A field can be named by whoever calls: the key of an option.
+_LONGEST_FIELD = 96
 
 
 class Reason(StrEnum):
@@ -28,6 +32,8 @@ class Reason(StrEnum):
     FIELD_TOO_LONG = "FIELD_TOO_LONG"
     MESSAGE_GARBLED = "MESSAGE_GARBLED"
     MESSAGE_TOO_LARGE = "MESSAGE_TOO_LARGE"
+    UNKNOWN_METHOD = "UNKNOWN_METHOD"
+    UNKNOWN_SERVICE = "UNKNOWN_SERVICE"
     REQUEST_ID_REUSED = "REQUEST_ID_REUSED"
     ALREADY_APPLIED = "ALREADY_APPLIED"
 
@@ -77,6 +83,8 @@ class Reason(StrEnum):
 
 _CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.MESSAGE_TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Reason.UNKNOWN_METHOD: grpc.StatusCode.UNIMPLEMENTED,
+    Reason.UNKNOWN_SERVICE: grpc.StatusCode.NOT_FOUND,
     Reason.REQUEST_ID_REUSED: grpc.StatusCode.ALREADY_EXISTS,
     Reason.ALREADY_APPLIED: grpc.StatusCode.ALREADY_EXISTS,
     Reason.UNKNOWN_GAME: grpc.StatusCode.NOT_FOUND,
@@ -109,7 +117,8 @@ class ServiceError(Exception):
     """A call is refused. Raised anywhere below a handler; the server's interceptor makes it a status.
 
     `field` (the offending request field) and `rule` (the rule's number) become metadata of those names, and a
-    field also a BadRequest. `retry_after` is in seconds; left out, it is set for what is unavailable.
+    field also a BadRequest. `retry_after` is in seconds; left out, it is set for what is unavailable. Texts that are
+    too long for an error or a log are cut.
     """
 
     def __init__(
@@ -122,12 +131,12 @@ class ServiceError(Exception):
         metadata: Mapping[str, str] | None = None,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message)
         self.reason = reason
-        self.message = message
-        self.metadata = dict(metadata or {})
+        self.message = bounded(message, _LONGEST_MESSAGE)
+        super().__init__(self.message)
+        self.metadata = {key: bounded(value, _LONGEST_METADATA_VALUE) for key, value in (metadata or {}).items()}
         if field is not None:
-            self.metadata["field"] = field
+            self.metadata["field"] = bounded(field, _LONGEST_FIELD)
         if rule is not None:
             self.metadata["rule"] = rule
         if retry_after is None and reason.code is grpc.StatusCode.UNAVAILABLE:
@@ -150,13 +159,12 @@ class ServiceError(Exception):
         return f"{self.reason}: {self.message}"
 
     def to_status(self) -> status_pb2.Status:
-        message = self.message[:_LONGEST_MESSAGE]
-        metadata = {key: value[:_LONGEST_METADATA_VALUE] for key, value in self.metadata.items()}
-        status = status_pb2.Status(code=self.code.value[0], message=message)
-        status.details.add().Pack(error_details_pb2.ErrorInfo(reason=self.reason, domain=DOMAIN, metadata=metadata))
+        status = status_pb2.Status(code=self.code.value[0], message=self.message)
+        info = error_details_pb2.ErrorInfo(reason=self.reason, domain=DOMAIN, metadata=self.metadata)
+        status.details.add().Pack(info)
         if self.field is not None:
             violation = error_details_pb2.BadRequest.FieldViolation(
-                field=metadata["field"], description=message, reason=self.reason
+                field=self.field, description=self.message, reason=self.reason
             )
             status.details.add().Pack(error_details_pb2.BadRequest(field_violations=[violation]))
         if self.retry_after is not None:

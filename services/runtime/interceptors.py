@@ -46,7 +46,7 @@ class CallInterceptor(aio.ServerInterceptor):
     A ServiceError becomes its status. Any other exception is our fault: it is logged with its traceback and
     the client gets INTERNAL without detail. A cancellation passes through, so that the call ends where it
     stands. Messages that are too large or cannot be decoded are refused with a reason; the core's own limit
-    must lie above `max_message_bytes`, as its refusals carry none.
+    must lie above `max_message_bytes`, as its refusals carry none. So are methods that nobody serves.
     """
 
     def __init__(self, metrics: Metrics, max_message_bytes: int, *, patience_seconds: float = 10.0) -> None:
@@ -71,15 +71,24 @@ class CallInterceptor(aio.ServerInterceptor):
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> Handler | None:
+    ) -> Handler:
         method = handler_call_details.method
         wrapped = self._handlers.get(method)
         if wrapped is None:
             handler = await continuation(handler_call_details)
             if handler is None:
-                return None  # the core answers UNIMPLEMENTED
+                return self._unknown(method)
             wrapped = self._handlers[method] = self._wrap(method, handler)
         return wrapped
+
+    def _unknown(self, method: str) -> Handler:
+        """Refuses a method that nobody serves. Made anew each time: names from outside are not kept, nor counted."""
+
+        async def refuse(_requests: Any, _context: Context) -> None:
+            raise _unknown_method(method)
+
+        # Serves calls of every shape, as it reads nothing.
+        return grpc.stream_stream_rpc_method_handler(self._guarded("unknown", refuse))
 
     def _wrap(self, method: str, handler: Handler) -> Handler:
         rpc = method.removeprefix("/")
@@ -180,6 +189,8 @@ class CallInterceptor(aio.ServerInterceptor):
             except asyncio.CancelledError:
                 self._metrics.finished.labels(rpc, grpc.StatusCode.CANCELLED.name, "").inc()
                 raise
+            except NotImplementedError:  # generated servicers, of a method that they were not given
+                await refuse(_unknown_method(f"/{rpc}"))
             except Exception:
                 _log.exception("failed")
                 await refuse(ServiceError(Reason.INTERNAL, "the server failed; its log has the request id"))
@@ -215,6 +226,10 @@ def _request_id(context: Context) -> str:
         if key == REQUEST_ID and isinstance(value, str) and _REQUEST_ID.fullmatch(value):
             return value
     return uuid.uuid4().hex
+
+
+def _unknown_method(method: str) -> ServiceError:
+    return ServiceError(Reason.UNKNOWN_METHOD, "this server has no such method", metadata={"method": method})
 
 
 def _described(error: ServiceError) -> dict[str, str]:

@@ -10,11 +10,16 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from services.runtime.store_url import MASK
+from services.runtime.texts import bounded
 
 # Names whose last words mark the value as secret. A ticket's id is all it takes to hold the ticket.
 _SECRET = re.compile(
     r"(^|_)(token|secret|state|nonce|seed|password|contribution|pick|order|url|authorization|ticket_id)s?$"
 )
+
+_LONGEST_TEXT = 600
+"""Of a value, in characters: all that we write ourselves is shorter."""
+_LONGEST_TRACEBACK = 16_000
 
 
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -27,6 +32,23 @@ def _masked(name: object, value: object) -> object:
         return MASK
     if isinstance(value, Mapping):
         return {inner: _masked(inner, held) for inner, held in value.items()}
+    return value
+
+
+def bound_texts(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Cuts long texts, at any depth, so that whoever calls cannot fill the log."""
+    return {
+        name: _cut(value, _LONGEST_TRACEBACK if name == "exception" else _LONGEST_TEXT) for name, value in event.items()
+    }
+
+
+def _cut(value: object, most: int) -> object:
+    if isinstance(value, str):
+        return bounded(value, most)
+    if isinstance(value, Mapping):
+        return {name: _cut(held, most) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(held, most) for held in value]
     return value
 
 
@@ -50,6 +72,7 @@ def configure_logging(level: str, service: str) -> None:
         mask_secrets,
         # Plain tracebacks: those with local variables would carry secrets.
         structlog.processors.format_exc_info,
+        bound_texts,
     ]
     render = structlog.processors.JSONRenderer(default=str)
     least = logging.getLevelNamesMapping()[level.upper()]

@@ -15,6 +15,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime.errors import BindError
+from services.runtime.health import Health
 from services.runtime.interceptors import CallInterceptor
 from services.runtime.logging import configure_logging, get_logger
 from services.runtime.metrics import Metrics
@@ -95,7 +96,7 @@ async def serving(service: str, full_name: str, settings: Settings, compose: Com
     metrics = Metrics()
     interceptor = CallInterceptor(metrics, settings.max_message_bytes, patience_seconds=settings.slow_watcher_seconds)
     server = aio.server(interceptors=[interceptor], options=_options(settings))
-    status = health.aio.HealthServicer()
+    status = Health()
     health_pb2_grpc.add_HealthServicer_to_server(status, server)
     if settings.reflection:
         reflection.enable_server_reflection((full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), server)

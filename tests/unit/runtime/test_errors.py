@@ -68,6 +68,11 @@ def test_long_texts_stay_within_the_limit_of_trailing_metadata() -> None:
     error = ServiceError(Reason.FIELD_TOO_LONG, "x" * 100_000, field="y" * 100_000, metadata={"z": "z" * 100_000})
 
     assert error.to_status().ByteSize() < 3000
+    assert len(str(error)) < 600
+    assert error.field is not None
+    assert (len(error.field), error.field[-27:]) == (96, "yyyy... (100000 characters)")
+    back = ServiceError.from_status(error.to_status())
+    assert (back.message, back.metadata) == (error.message, error.metadata)
 
 
 @pytest.mark.parametrize("reason", Reason)

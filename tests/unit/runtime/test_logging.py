@@ -73,3 +73,18 @@ def test_lines_are_json_with_the_calls_ids_and_without_local_variables(
     assert "LookupError: no card left" in ours["exception"]
     assert "never-shown" not in ours["exception"]
     assert (foreign["event"], foreign["level"], foreign["service"]) == ("from outside", "warning", "session")
+
+
+def test_long_texts_are_cut_at_any_depth(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("info", "session")
+    long = "x" * 1_000_000
+    try:
+        raise LookupError(long)
+    except LookupError:
+        get_logger().exception(long, field=long, faults=[{"of": long}])
+
+    written = capsys.readouterr().err
+    assert len(written) < 20_000
+    line = json.loads(written)
+    for cut in (line["event"], line["field"], line["faults"][0]["of"]):
+        assert (len(cut), cut[-26:]) == (600, "xxx... (1000000 characters)"[-26:])

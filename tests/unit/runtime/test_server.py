@@ -38,6 +38,8 @@ class Session(session_pb2_grpc.SessionServiceServicer):
         match request.game_id:
             case "refuse":
                 raise ServiceError(Reason.GAME_NOT_FOUND, "no such game", field="game_id")
+            case "field":
+                raise ServiceError(Reason.UNKNOWN_GAME_OPTION, "no such option", field=f"options.{'x' * 1_000_000}")
             case "fail":
                 raise LookupError("the traitor is seat 3")
             case "wait":
@@ -219,8 +221,41 @@ async def test_a_message_far_above_the_limit_is_not_even_received(bench: Bench) 
 async def test_an_unknown_method_is_unimplemented(bench: Bench) -> None:
     with pytest.raises(aio.AioRpcError) as refused:
         await bench.channel.unary_unary(f"/{SESSION}/Cheat")(b"")
-
     assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert ServiceError.from_rpc_error(refused.value, Reason.INTERNAL).metadata == {"method": f"/{SESSION}/Cheat"}
+
+    with pytest.raises(aio.AioRpcError) as refused:
+        await bench.session.CreateGame(session_pb2.CreateGameRequest())
+    assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert reason(refused.value) == "UNKNOWN_METHOD"
+
+    for call in (bench.channel.unary_stream("/Cheat")(b""), bench.channel.stream_stream("/Cheat")()):
+        with pytest.raises(aio.AioRpcError) as refused:
+            await call.read()
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        assert reason(refused.value) == "UNKNOWN_METHOD"
+
+
+async def test_unknown_methods_are_counted_together_and_their_names_cut(bench: Bench) -> None:
+    for number in range(3):
+        with pytest.raises(aio.AioRpcError) as refused:
+            await bench.channel.unary_unary(f"/Cheat/{number:01000}")(b"")
+    metrics = await asyncio.to_thread(bench.metrics)
+
+    told = ServiceError.from_rpc_error(refused.value, Reason.INTERNAL).metadata["method"]
+    assert (len(told), told[-23:]) == (200, "00... (1007 characters)")
+    finished = 'roundtable_rpc_finished_total{code="UNIMPLEMENTED",reason="UNKNOWN_METHOD",rpc="unknown"} 3.0'
+    assert finished in metrics
+    assert "Cheat" not in metrics
+
+
+async def test_a_field_named_by_the_caller_is_logged_and_told_in_part(bench: Bench) -> None:
+    with capture_logs() as logs, pytest.raises(aio.AioRpcError) as refused:
+        await bench.view("field")
+
+    (line,) = logs
+    assert line["field"] == "options." + "x" * 64 + "... (1000008 characters)"
+    assert ServiceError.from_rpc_error(refused.value, Reason.INTERNAL).field == line["field"]
 
 
 async def test_a_cancelled_call_stops_working(bench: Bench) -> None:
@@ -261,6 +296,7 @@ async def test_health_names_the_service(bench: Bench) -> None:
     with pytest.raises(aio.AioRpcError) as refused:
         await bench.health.Check(health_pb2.HealthCheckRequest(service="elsewhere"))
     assert refused.value.code() is grpc.StatusCode.NOT_FOUND
+    assert reason(refused.value) == "UNKNOWN_SERVICE"
 
 
 async def test_draining_lets_calls_finish_and_ends_streams() -> None:
