@@ -1,8 +1,6 @@
 # Every target sets up what it needs, in this folder: packages in .venv, generated code in generated/, data in .data/.
 
 PYTHON ?= python3
-GAME ?= camelot
-PLAYERS ?= 5
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -22,11 +20,11 @@ help: ## list the targets
 
 .PHONY: demo
 demo: setup ## play GAMES=1 games of GAME=camelot with PLAYERS=5 seats through the services; SEED= repeats a deal
-	@$(BIN)/roundtable demo --game $(GAME) --players $(PLAYERS) --games $(or $(GAMES),1) $(if $(SEED),--seed $(SEED))
+	@$(BIN)/roundtable demo --game $(or $(GAME),camelot) --players $(or $(PLAYERS),5) --games $(or $(GAMES),1) $(if $(SEED),--seed $(SEED))
 
 .PHONY: simulate
-simulate: setup ## play GAMES=200 games of GAME with PLAYERS seats in one process, from SEED=1
-	@$(BIN)/roundtable simulate $(GAME) --players $(PLAYERS) --games $(or $(GAMES),200) --seed $(or $(SEED),1)
+simulate: setup ## play GAMES=200 games of GAME=camelot with PLAYERS=5 seats in one process, from SEED=1
+	@$(BIN)/roundtable simulate $(or $(GAME),camelot) --players $(or $(PLAYERS),5) --games $(or $(GAMES),200) --seed $(or $(SEED),1)
 
 .PHONY: test
 test: dev ## run all tests

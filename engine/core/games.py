@@ -127,6 +127,16 @@ class Game(ABC, Generic[S, P]):
         """The seat a newcomer would get; raises `Refusal` when nobody may join now."""
         raise Refusal(Reason.SEATS_FIXED, f"{self.title} cannot be joined", field="seat")
 
+    def check(self, seats: int, chosen: Mapping[str, str]) -> P:
+        """What a table is asked for with, as options; refuses a number of seats or options that it does not take."""
+        if seats not in self.seats:
+            raise Refusal(
+                Reason.SEATS_OUT_OF_RANGE,
+                f"{self.title} takes {self.seats.start} to {self.seats.stop - 1} seats",
+                field="seats",
+            )
+        return self.parse_options(chosen)
+
     def parse_options(self, chosen: Mapping[str, str]) -> P:
         """Options from text, the missing ones at their defaults; refuses unknown options and values."""
         specs = {spec.id: spec for spec in self.options}

@@ -160,12 +160,7 @@ class Table:
     @classmethod
     def new(cls, game: AnyGame, seats: int, options: Mapping[str, str], seed: Seed) -> tuple[Table, Step]:
         """Sets up a game and runs it to its first question."""
-        if seats not in game.seats:
-            raise Refusal(
-                Reason.SEATS_OUT_OF_RANGE,
-                f"{game.title} takes {game.seats.start} to {game.seats.stop - 1} seats",
-                field="seats",
-            )
+        chosen = game.check(seats, options)
         if seed.contributions and len(seed.contributions) != seats:
             raise Refusal(
                 Reason.CONTRIBUTIONS, "contributions are none at all or one for each seat", field="contributions"
@@ -176,7 +171,6 @@ class Table:
                 f"a contribution has at most {CONTRIBUTION_BYTES_MAX} bytes",
                 field="contributions",
             )
-        chosen = game.parse_options(options)
         chance = Chance(seed)
         return cls.begin(game, game.deal(seats, chosen, chance), chosen, seed, chance)
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random, SystemRandom
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -33,6 +32,7 @@ from loadtests.faults.pauses import Pause, limit, longest_by_kind, pauses, too_l
 from loadtests.faults.record import final_record
 from loadtests.faults.stage import ClusterStore, SingleStore, Stage, StoreUnderFaults, services_on
 from services.runtime.embedded import StoreMissing
+from services.runtime.folders import scratch_folder
 from services.runtime.processes import ProcessFailed, termination_interrupts
 from services.runtime.store import open_store
 from services.session.store import games_of
@@ -86,12 +86,11 @@ def main(
         raise typer.BadParameter(f"no such phase: {', '.join(unknown)}; there is {', '.join(PHASES)}")
     seed = SystemRandom().randrange(1 << 32) if seed is None else seed
     _console.print(f"seed {seed}")
-    _DATA.mkdir(exist_ok=True)
     outcomes = {}
     try:
-        with termination_interrupts(), TemporaryDirectory(prefix="faults-", dir=_DATA.resolve()) as scratch:
+        with termination_interrupts(), scratch_folder(_DATA, "faults") as scratch:
             for number, name in enumerate(names):
-                folder = (keep or Path(scratch)) / name
+                folder = (keep or scratch) / name
                 folder.mkdir(parents=True, exist_ok=True)
                 random = Random(f"{seed}/{name}")
                 run = _phase(name, folder.resolve(), 60 * minutes / len(names), random, 100_000 * number)

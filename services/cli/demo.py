@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import uvloop
 from rich.console import Console
@@ -16,9 +15,10 @@ from clients.gathering import Gathering
 from clients.sdk import CallFailed, connect
 from clients.terminal.boards import board_of
 from clients.terminal.screens import Screen, result, screen_of
-from services.cli.flags import bad_parameter, failed
+from services.cli.flags import failed
 from services.runtime.backend import Backend, start_backend
 from services.runtime.embedded import StoreMissing
+from services.runtime.folders import scratch_folder
 from services.runtime.processes import Processes, ProcessFailed, termination_interrupts
 from services.runtime.settings import Settings
 
@@ -34,11 +34,7 @@ class Stalled(Exception):
 
 
 def demo(gathering: Gathering, settings: Settings) -> int:
-    """Plays a gathering's games on a backend of its own; gives the exit status, 0 only if all were finished.
-
-    Raises:
-        typer.BadParameter: the services refuse what is to be played.
-    """
+    """Plays a gathering's games on a backend of its own; gives the exit status, 0 only if all were finished."""
     console = Console(highlight=False)
     latencies: list[float] = []
     status = 1
@@ -48,25 +44,16 @@ def demo(gathering: Gathering, settings: Settings) -> int:
         status = 0 if gathering.finished == gathering.total else 1
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except CallFailed as error:
-        field = error.metadata.get("field", "")
-        if field.partition(".")[0] in ("game", "seats", "options"):
-            raise bad_parameter(error.message, field, error.metadata) from error
-        failed(str(error))
-    except (OSError, ProcessFailed, Stalled, StoreMissing) as error:
+    except (CallFailed, OSError, ProcessFailed, Stalled, StoreMissing) as error:
         failed(str(error))
     _report(gathering, latencies, console)
     return status
 
 
 def _on_own_backend(gathering: Gathering, settings: Settings, console: Console, latencies: list[float]) -> None:
-    DATA.mkdir(exist_ok=True)
-    with (
-        TemporaryDirectory(prefix="demo-", dir=DATA.resolve()) as folder,
-        Processes(Path(folder) / "logs") as processes,
-    ):
+    with scratch_folder(DATA, "demo") as folder, Processes(folder / "logs") as processes:
         began = time.monotonic()
-        backend = start_backend(processes, settings, Path(folder) / "store")
+        backend = start_backend(processes, settings, folder / "store")
         console.print(f"store, engine, session and matchmaking started in {time.monotonic() - began:.1f} s")
         uvloop.run(_play(gathering, backend, processes, screen_of(console, gathering.game), latencies))
 

@@ -48,7 +48,7 @@ def parse_options(pairs: Sequence[str] | None) -> dict[str, str]:
 
 
 def bad_parameter(message: str, field: str, about: Mapping[str, str]) -> typer.BadParameter:
-    """What the rules or a service refuse, in terms of the command's arguments.
+    """What the rules refuse, in terms of the command's arguments.
 
     Args:
         field: the field they name: `game`, `seats` or `options.NAME`.

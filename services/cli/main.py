@@ -92,12 +92,18 @@ def demo(
 ) -> int:
     """Play whole games through all services, which are started for it and stopped afterwards."""
     from clients.gathering import Gathering
+    from engine.catalogue import GAMES
+    from engine.core.errors import Refusal
     from services.cli.demo import demo
 
     if pause is None:
         pause = _WATCHABLE_PAUSE if games == 1 and Console().is_terminal else 0.0
     settings = load_settings().model_copy(update={"allow_seeds": seed is not None})
     options = parse_options(option)
+    try:
+        GAMES.get(game).check(players, options)
+    except Refusal as refusal:
+        raise bad_parameter(refusal.message, refusal.field, refusal.about) from refusal
     return demo(Gathering(game, players, games, options=options, seed=seed, pause=pause), settings)
 
 

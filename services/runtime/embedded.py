@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from services.runtime.folders import private_folder
 from services.runtime.processes import Child, Processes, ProcessFailed
 from services.runtime.settings import Durability
 
@@ -59,7 +60,7 @@ def start_store(processes: Processes, folder: Path, *, durability: Durability = 
 
     Args:
         folder: where its data lie and are found again, at the same URL if its port is still free; used by one
-            store at a time.
+            store at a time, and made private.
         durability: what its files keep; there are no replicas.
 
     Raises:
@@ -67,7 +68,7 @@ def start_store(processes: Processes, folder: Path, *, durability: Durability = 
         ProcessFailed: it does not start.
     """
     program = find_server()
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     with _locked(folder) as lock:
         for attempt in range(_PORTS_TRIED):
             configuration = folder / "store.conf"

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 
+from services.runtime.folders import private_folder
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
 
@@ -62,6 +63,7 @@ class Child:
                 env={**os.environ, **(environment or {})},
                 cwd=folder,
                 pass_fds=pass_fds,
+                umask=0o077,  # what it writes is for its owner only
                 # Ctrl-C at the terminal is for the starter, which then ends its children in order.
                 start_new_session=True,
             )
@@ -92,7 +94,7 @@ class Child:
         if self._log is not None and self._log.exists():
             tail = self._log.read_bytes()[-_TAIL_BYTES:].decode(errors="replace").strip()
             if tail:
-                message += f"; {self._log} ends with:\n{tail}"
+                message += f"; its log ends with:\n{tail}"
         return ProcessFailed(message)
 
 
@@ -126,8 +128,7 @@ class Processes:
     ) -> Child:
         log = None
         if self._logs is not None:
-            self._logs.mkdir(parents=True, exist_ok=True)
-            log = self._logs / f"{name}.log"
+            log = private_folder(self._logs) / f"{name}.log"
         child = Child(name, command, environment=environment, folder=folder, log=log, pass_fds=pass_fds)
         self._children.append(child)
         return child

@@ -85,20 +85,24 @@ def test_a_demo_that_is_told_to_end_stops_everything(start: Start, tmp_path: Pat
     assert data(tmp_path) == []
 
 
-def test_a_demo_told_to_end_while_it_starts_stops_everything(start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_demo_told_to_end_while_it_starts_stops_everything(
+    start: Start, tmp_path: Path, number: signal.Signals
+) -> None:
     demo = start()
     while not any("serve" in command for command in demo.descendants().values()):
         assert demo.process.poll() is None
 
-    demo.process.terminate()
+    demo.process.send_signal(number)
 
     assert demo.end() == 130
+    assert demo.err.seen == []
     assert demo.out.seen[-1] == "0/1 games finished"
     assert demo.left_behind() == {}
     assert data(tmp_path) == []
 
 
-def test_a_killed_demo_leaves_no_process(start: Start) -> None:
+def test_a_killed_demo_leaves_no_process_and_the_next_removes_its_data(start: Start, tmp_path: Path) -> None:
     demo = start("--pause", "1")
     demo.out.wait("move ")
 
@@ -106,6 +110,9 @@ def test_a_killed_demo_leaves_no_process(start: Start) -> None:
 
     demo.end()
     assert demo.left_behind() == {}
+    assert len(data(tmp_path)) == 1
+    assert start("--players", "3", "--seed", "5").end() == 0
+    assert data(tmp_path) == []
 
 
 def test_a_service_that_dies_ends_the_demo(start: Start, tmp_path: Path) -> None:
@@ -122,7 +129,7 @@ def test_a_service_that_dies_ends_the_demo(start: Start, tmp_path: Path) -> None
 
     assert demo.end() == 1
     assert "engine ended by itself with status 137" in demo.err.seen[0]
-    assert not any("Traceback" in line for line in demo.err.seen)
+    assert not any("Traceback" in line or str(tmp_path) in line for line in demo.err.seen)
     assert demo.out.seen[-1] == "0/1 games finished"
     assert data(tmp_path) == []
 
@@ -130,13 +137,18 @@ def test_a_service_that_dies_ends_the_demo(start: Start, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--game", "chess"], "GAME"),
-        (["--players", "2"], "--players"),
+        (["--game", "chess"], "GAME: no such game; there is camelot"),
+        (["--players", "2"], "--players: "),
+        (["--option", "wizards=true"], "--option wizards: "),
+        (["--option", "heal_with_merlins=perhaps"], "--option heal_with_merlins: "),
     ],
 )
-def test_what_cannot_be_played_is_told_in_one_line(start: Start, arguments: list[str], complaint: str) -> None:
+def test_what_cannot_be_played_is_told_in_one_line_before_anything_starts(
+    start: Start, tmp_path: Path, arguments: list[str], complaint: str
+) -> None:
     demo = start(*arguments)
 
     assert demo.end() == 2
     assert len(demo.err.seen) == 1
     assert complaint in demo.err.seen[0]
+    assert list(tmp_path.iterdir()) == []

@@ -156,10 +156,12 @@ def test_a_store_whose_port_was_taken_gets_another(tmp_path: Path) -> None:
             assert start_store(processes, tmp_path) != url
 
 
-def test_the_password_of_a_store_is_for_its_owner_only(tmp_path: Path) -> None:
+def test_all_that_a_store_writes_is_for_its_owner_only(tmp_path: Path) -> None:
     with Processes(logs=tmp_path) as processes:
-        start_store(processes, tmp_path)
-        assert (tmp_path / "store.conf").stat().st_mode & 0o077 == 0
+        start_store(processes, tmp_path / "store")
+        written = [tmp_path / "store", *(tmp_path / "store").rglob("*")]
+    assert any(path.name.endswith(".aof") for path in written)
+    assert [path for path in written if path.stat().st_mode & 0o077] == []
 
 
 def test_without_a_wheel_a_server_on_the_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
