@@ -34,12 +34,13 @@ class Bucket:
 
     @property
     def channel(self) -> str:
-        """The sharded channel that says of a pool that its queue changed, and which tickets did: `pool ticket...`."""
+        """The sharded channel that says of a pool that its queue changed, and which tickets did, by name: `pool
+        ticket...`."""
         return self._key("wake")
 
-    def ticket(self, ticket_id: str) -> str:
-        """By a digest: names of keys get into logs and statistics of the store, and a ticket's id is secret."""
-        return self._key("ticket", _digest(ticket_id))
+    def ticket(self, name: str) -> str:
+        """By the ticket's name, not its id, which is secret."""
+        return self._key("ticket", name)
 
     def claim(self, claim_id: str) -> str:
         return self._key("claim", claim_id)
@@ -53,7 +54,8 @@ class Bucket:
         return self._key("deadlines", pool_id)
 
     def new_ticket_id(self) -> str:
-        return f"m{self.number}-{new_secret()}"
+        """With 256 random bits, in 43 characters."""
+        return f"m{self.number}-{secrets.token_urlsafe(_SECRET_BYTES)}"
 
 
 ALL_BUCKETS = tuple(Bucket(number) for number in range(BUCKETS))
@@ -65,14 +67,14 @@ def bucket_of_ticket(ticket_id: str) -> Bucket | None:
     return Bucket(int(found["bucket"])) if found else None
 
 
+def name_of(ticket_id: str) -> str:
+    """What a ticket is known by in the store and its logs."""
+    return _digest(ticket_id)
+
+
 def request_key(request_id: str) -> str:
     """Where the ticket of a request is kept: by the request alone, as the same id may come with other content."""
     return f"{{{_digest(request_id)}}}:request"
-
-
-def new_secret() -> str:
-    """256 random bits in 43 characters."""
-    return secrets.token_urlsafe(_SECRET_BYTES)
 
 
 def new_claim_id() -> str:

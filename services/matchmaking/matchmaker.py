@@ -1,7 +1,7 @@
 """Makes matches: claims tickets, creates the game, hands out the seats.
 
 There is no leader. Each step is recorded before the next begins, and whoever finds one that was not followed by
-the next within the lease carries it on; the game's request id lies in the claim, so that it is the same game.
+the next within the lease carries it on; the game's request id follows from the claim, so that it is the same game.
 """
 
 import asyncio

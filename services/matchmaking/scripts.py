@@ -63,21 +63,23 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ARGV[1]
 """)
 
-# More KEYS: ticket, arrivals. More ARGV: lease, ticket id, player, life, time kept after it. Gives whether the
-# pool has enough tickets.
+# Tickets are told by name; the key to the seat that a ticket is to get goes with it into the claim.
+
+# More KEYS: ticket, arrivals. More ARGV: lease, ticket, player, life, time kept after it, key. Gives whether the pool
+# has enough tickets.
 ENQUEUE = Script(
     _POOL
     + """
 local ticket, arrivals = KEYS[4], KEYS[5]
-local lease, id, player, life, kept = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local lease, id, player, life, kept, key = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 if redis.call('EXISTS', ticket) == 0 then
   expire()
   local arrival = redis.call('INCR', arrivals)
-  redis.call('HSET', ticket, 'pool', pool, 'player', player, 'arrival', arrival)
+  redis.call('HSET', ticket, 'pool', pool, 'player', player, 'arrival', arrival, 'key', key)
   redis.call('ZADD', queue, arrival, id)
   redis.call('ZADD', deadlines, now + life, id)
-  for _, key in ipairs({ticket, queue, deadlines}) do
-    redis.call('PEXPIRE', key, life + kept)
+  for _, lasting in ipairs({ticket, queue, deadlines}) do
+    redis.call('PEXPIRE', lasting, life + kept)
   end
   plan(lease)
   if waiting() <= seats then
@@ -103,14 +105,14 @@ return redis.call('ZRANGE', queue, 0, seats - 1)
 """
 )
 
-# More KEYS: claim, each ticket. More ARGV: lease, claim id, request id, each ticket's id. Gives whether the
-# tickets are claimed; they are not if one of them does not wait any more.
+# More KEYS: claim, each ticket. More ARGV: lease, claim id, each ticket. Gives whether the tickets are claimed; they
+# are not if one of them does not wait any more.
 CLAIM = Script(
     _POOL
     + """
 local claim = KEYS[4]
-local lease, claim_id, request_id = ARGV[5], ARGV[6], ARGV[7]
-local ids = {unpack(ARGV, 8)}
+local lease, claim_id = ARGV[5], ARGV[6]
+local ids = {unpack(ARGV, 7)}
 if redis.call('EXISTS', claim) == 1 then
   return true
 end
@@ -125,13 +127,16 @@ for i, id in ipairs(ids) do
     return false
   end
 end
+local keys = {}
 for i = 1, #ids do
+  keys[i] = redis.call('HGET', KEYS[4 + i], 'key')
+  redis.call('HDEL', KEYS[4 + i], 'key')
   redis.call('HSET', KEYS[4 + i], 'claim', claim_id)
   redis.call('PERSIST', KEYS[4 + i])
 end
 redis.call('ZREM', queue, unpack(ids))
 redis.call('ZREM', deadlines, unpack(ids))
-redis.call('HSET', claim, 'pool', pool, 'request', request_id, 'tickets', table.concat(ids, ' '), 'attempts', 0)
+redis.call('HSET', claim, 'pool', pool, 'keys', table.concat(keys), 'tickets', table.concat(ids, ' '), 'attempts', 0)
 redis.call('ZADD', due, now + lease, 'claim:' .. claim_id)
 plan(lease)
 tell(ids)
@@ -140,7 +145,7 @@ return true
 )
 
 # More KEYS: claim, each ticket. More ARGV: claim id, time the tickets are kept, field, each ticket's value of the
-# field, each ticket's id. Gives whether this run did it.
+# field, each ticket. Gives whether this run did it.
 SETTLE = Script(
     _POOL
     + """
@@ -161,7 +166,7 @@ return true
 """
 )
 
-# More KEYS: ticket. More ARGV: lease, ticket id, time it is kept. Gives 'deleted', 'matched' or 'gone'.
+# More KEYS: ticket. More ARGV: lease, ticket, time it is kept. Gives 'deleted', 'matched' or 'gone'.
 DELETE = Script(
     _POOL
     + """
@@ -171,6 +176,7 @@ expire()
 if redis.call('ZREM', queue, id) == 1 then
   redis.call('ZREM', deadlines, id)
   redis.call('HSET', ticket, 'cancelled', 1)
+  redis.call('HDEL', ticket, 'key')
   redis.call('PEXPIRE', ticket, kept)
   plan(lease)
   tell({id})
@@ -186,7 +192,7 @@ return 'gone'
 """
 )
 
-# More KEYS: each ticket. More ARGV: lease, life, time kept after it, then for each ticket its id and whether it has
+# More KEYS: each ticket. More ARGV: lease, life, time kept after it, then for each ticket its name and whether it has
 # been followed without a gap (1 or 0). Such a ticket does not expire, not even if nobody could reach the store to
 # keep it alive. Gives the number of waiting tickets, and of each: whether it waits (1 or 0), claim, cancelled,
 # matched, refused.

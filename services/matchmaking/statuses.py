@@ -16,15 +16,16 @@ def waiting_status(waiting: int, seats: int) -> matchmaking_pb2.WatchTicketRespo
     )
 
 
-def status_outside_queue(state: TicketState, seats: int) -> Status:
+def status_outside_queue(state: TicketState, ticket_id: str, seats: int) -> Status:
     """The status of a ticket that is not, or not any more, in the queue."""
-    if state.matched is not None:
-        return matchmaking_pb2.WatchTicketResponse(matched=matchmaking_pb2.Matched.FromString(state.matched))
+    seat = state.seat(ticket_id)
+    if seat is not None:
+        return matchmaking_pb2.WatchTicketResponse(matched=matchmaking_pb2.Matched.FromString(seat))
     if state.refused is not None:
         return ServiceError.from_status(status_pb2.Status.FromString(state.refused))
     if state.cancelled:
         return matchmaking_pb2.WatchTicketResponse(cancelled=matchmaking_pb2.Cancelled())
-    if state.claimed:
+    if state.claim is not None:
         return waiting_status(seats, seats)
     return not_found()
 

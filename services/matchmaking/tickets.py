@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from services.matchmaking import keys, scripts
+from services.matchmaking import keys, scripts, sealing
 from services.matchmaking.keys import Bucket
 from services.matchmaking.pools import Pool
 from services.runtime import failpoints
@@ -20,6 +21,7 @@ LEASE_SECONDS = 3.0
 # How long the end of a ticket can be asked for.
 KEPT_SECONDS = 3600.0
 _REQUEST_SECONDS = 86_400.0
+_CONTENT_BYTES = 16
 
 
 class Deletion(Enum):
@@ -39,13 +41,19 @@ class Created:
 class TicketState:
     waits: bool
     """In the queue."""
-    claimed: bool
-    """Chosen for a game; for good."""
+    claim: str | None
+    """The claim by which it is chosen for a game; for good."""
     cancelled: bool
     matched: bytes | None
-    """A `Matched` message, encoded."""
+    """Its seat, closed; `seat` opens it."""
     refused: bytes | None
     """A `google.rpc.Status`, encoded: why the game could not be created."""
+
+    def seat(self, ticket_id: str) -> bytes | None:
+        """A `Matched` message, encoded."""
+        if self.matched is None or self.claim is None:
+            return None
+        return sealing.cross(self.matched, sealing.seat_key(ticket_id), bytes.fromhex(self.claim))
 
 
 @dataclass(frozen=True)
@@ -54,11 +62,16 @@ class Claim:
 
     id: str
     pool: Pool
-    request_id: str
-    """Under which the game is created, by whoever gets to it: always the same game. Secret."""
     tickets: tuple[str, ...]
+    """Their names."""
+    seat_keys: tuple[bytes, ...]
     attempts: int
     """How often creating the game failed."""
+
+    @property
+    def request_id(self) -> str:
+        """Under which the game is created, by whoever gets to it: always the same game. Secret."""
+        return sealing.game_request_id(self.id, self.seat_keys)
 
 
 class Tickets:
@@ -74,24 +87,30 @@ class Tickets:
         Raises:
             ServiceError: REQUEST_ID_REUSED.
         """
-        content = hashlib.blake2b(json.dumps([player_id, pool.encoded]).encode(), digest_size=16).hexdigest()
+        asked = json.dumps([player_id, pool.encoded]).encode()
+        content = hashlib.blake2b(asked, digest_size=_CONTENT_BYTES).digest()
+        key, salt = sealing.request_key(request_id), secrets.token_bytes(sealing.SALT_BYTES)
+        remembered = content + salt + sealing.cross(pool.bucket.new_ticket_id().encode(), key, salt)
         first = await self._store.run(
             scripts.REMEMBER,
             [keys.request_key(request_id)],
-            [f"{content} {pool.bucket.new_ticket_id()}", _ms(_REQUEST_SECONDS)],
+            [remembered, _ms(_REQUEST_SECONDS)],
             confirmed=True,
         )
-        first_content, _, ticket_id = str(first, "ascii").partition(" ")
+        first_content, rest = first[:_CONTENT_BYTES], first[_CONTENT_BYTES:]
         if first_content != content:
             raise ServiceError(
                 Reason.REQUEST_ID_REUSED, "another ticket was asked for under this request id", field="request_id"
             )
         failpoints.step("ticket.remembered")
+        salt, closed = rest[: sealing.SALT_BYTES], rest[sealing.SALT_BYTES :]
+        ticket_id = sealing.cross(closed, key, salt).decode()
+        name = keys.name_of(ticket_id)
         full = await self._run(
             scripts.ENQUEUE,
             pool,
-            [pool.bucket.ticket(ticket_id), pool.bucket.arrivals],
-            [_ms(LEASE_SECONDS), ticket_id, player_id, self._life, _ms(KEPT_SECONDS)],
+            [pool.bucket.ticket(name), pool.bucket.arrivals],
+            [_ms(LEASE_SECONDS), name, player_id, self._life, _ms(KEPT_SECONDS), sealing.seat_key(ticket_id)],
         )
         failpoints.step("ticket.queued")
         return Created(ticket_id, bool(full))
@@ -99,15 +118,13 @@ class Tickets:
     async def pool_of(self, ticket_id: str) -> Pool | None:
         """The pool of a ticket; None if there is no such ticket."""
         bucket = keys.bucket_of_ticket(ticket_id)
-        encoded = await self._store.call("HGET", bucket.ticket(ticket_id), "pool") if bucket else None
+        encoded = await self._store.call("HGET", bucket.ticket(keys.name_of(ticket_id)), "pool") if bucket else None
         return Pool.decode(encoded) if encoded else None
 
     async def delete(self, pool: Pool, ticket_id: str) -> Deletion:
+        name = keys.name_of(ticket_id)
         answer = await self._run(
-            scripts.DELETE,
-            pool,
-            [pool.bucket.ticket(ticket_id)],
-            [_ms(LEASE_SECONDS), ticket_id, _ms(KEPT_SECONDS)],
+            scripts.DELETE, pool, [pool.bucket.ticket(name)], [_ms(LEASE_SECONDS), name, _ms(KEPT_SECONDS)]
         )
         return Deletion(str(answer, "ascii"))
 
@@ -115,28 +132,30 @@ class Tickets:
         """Prolongs the lives of waiting tickets of a pool and gives how many wait in it, and the tickets' states.
 
         Args:
-            tickets: whether each has been followed without a gap since it was last seen waiting. Such a ticket
+            tickets: by name, whether each has been followed without a gap since it was last seen waiting. Such a ticket
                 has not expired, even if the store was away for longer than its life.
         """
         waiting, states = await self._run(
             scripts.FOLLOW,
             pool,
-            [pool.bucket.ticket(ticket_id) for ticket_id in tickets],
+            [pool.bucket.ticket(name) for name in tickets],
             [
                 _ms(LEASE_SECONDS),
                 self._life,
                 _ms(KEPT_SECONDS),
-                *(part for ticket_id, followed in tickets.items() for part in (ticket_id, int(followed))),
+                *(part for name, followed in tickets.items() for part in (name, int(followed))),
             ],
         )
         return waiting, {
-            ticket_id: TicketState(bool(waits), claim is not None, cancelled is not None, matched, refused)
-            for ticket_id, (waits, claim, cancelled, matched, refused) in zip(tickets, states, strict=True)
+            name: TicketState(
+                bool(waits), None if claim is None else str(claim, "ascii"), cancelled is not None, matched, refused
+            )
+            for name, (waits, claim, cancelled, matched, refused) in zip(tickets, states, strict=True)
         }
 
     async def claim_oldest(self, pool: Pool) -> str | None:
         """Claims the tickets that have waited longest, if there are enough for a game, and gives the claim's id."""
-        claim_id, request_id = keys.new_claim_id(), keys.new_secret()
+        claim_id = keys.new_claim_id()
         while oldest := await self._run(scripts.OLDEST, pool, [], [_ms(LEASE_SECONDS)]):
             tickets = [str(ticket, "ascii") for ticket in oldest]
             failpoints.step("match.chosen")
@@ -144,7 +163,7 @@ class Tickets:
                 scripts.CLAIM,
                 pool,
                 [pool.bucket.claim(claim_id), *map(pool.bucket.ticket, tickets)],
-                [_ms(LEASE_SECONDS), claim_id, request_id, *tickets],
+                [_ms(LEASE_SECONDS), claim_id, *tickets],
             )
             if claimed:
                 failpoints.step("match.claimed")
@@ -158,21 +177,25 @@ class Tickets:
 
     async def load_claim(self, bucket: Bucket, claim_id: str) -> Claim | None:
         """A claim; None if it is settled."""
-        fields = await self._store.call("HMGET", bucket.claim(claim_id), "pool", "request", "tickets", "attempts")
-        pool, request, tickets, attempts = fields
+        fields = await self._store.call("HMGET", bucket.claim(claim_id), "pool", "tickets", "keys", "attempts")
+        pool, tickets, seat_keys, attempts = fields
         if pool is None:
             return None
         return Claim(
             claim_id,
             Pool.decode(pool),
-            str(request, "ascii"),
             tuple(str(tickets, "ascii").split()),
+            tuple(
+                seat_keys[start : start + sealing.KEY_BYTES] for start in range(0, len(seat_keys), sealing.KEY_BYTES)
+            ),
             int(attempts),
         )
 
     async def settle_matched(self, claim: Claim, matched: Sequence[bytes]) -> bool:
         """Gives each ticket of a claim its encoded `Matched`; false if that, or a refusal, was done before."""
-        return await self._settle(claim, "matched", matched)
+        salt = bytes.fromhex(claim.id)
+        closed = [sealing.cross(seat, key, salt) for seat, key in zip(matched, claim.seat_keys, strict=True)]
+        return await self._settle(claim, "matched", closed)
 
     async def settle_refused(self, claim: Claim, status: bytes) -> bool:
         """Tells each ticket of a claim why there is no game; false if that, or a match, was done before."""

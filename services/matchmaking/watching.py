@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from itertools import islice
 
 from roundtable.matchmaking.v1 import matchmaking_pb2
-from services.matchmaking.keys import ALL_BUCKETS
+from services.matchmaking.keys import ALL_BUCKETS, name_of
 from services.matchmaking.pools import Pool
 from services.matchmaking.statuses import Status, not_found, status_outside_queue, waiting_status, waits
 from services.matchmaking.tickets import Tickets, TicketState
@@ -26,7 +26,8 @@ _log = get_logger()
 class Watch:
     """One follower of a ticket. Who is slow gets the newest status only."""
 
-    def __init__(self) -> None:
+    def __init__(self, ticket_id: str) -> None:
+        self.ticket_id = ticket_id
         self.status: Status | None = None
         self._changed = asyncio.Event()
 
@@ -70,12 +71,12 @@ class Watches:
         if pool is None:
             raise not_found()
         followed = self._pools.setdefault(pool.id, _FollowedPool(pool, self._tickets))
-        watch = Watch()
-        followed.add(ticket_id, watch)
+        name, watch = name_of(ticket_id), Watch(ticket_id)
+        followed.add(name, watch)
         try:
             yield watch
         finally:
-            followed.remove(ticket_id, watch)
+            followed.remove(name, watch)
             if not followed.watches:
                 followed.close()
                 self._pools.pop(pool.id, None)
@@ -103,7 +104,7 @@ class Watches:
 
 
 class _FollowedPool:
-    """The followed tickets of one pool.
+    """The followed tickets of one pool, by name.
 
     What is told of a pool only says what to read. Reads follow one another, so that the last is the newest.
     """
@@ -117,16 +118,16 @@ class _FollowedPool:
         self._due = False
         self._reading: asyncio.Task[None] | None = None
 
-    def add(self, ticket_id: str, watch: Watch) -> None:
-        self.watches.setdefault(ticket_id, set()).add(watch)
-        self.read((ticket_id,))
+    def add(self, ticket: str, watch: Watch) -> None:
+        self.watches.setdefault(ticket, set()).add(watch)
+        self.read((ticket,))
 
-    def remove(self, ticket_id: str, watch: Watch) -> None:
-        left = self.watches[ticket_id]
+    def remove(self, ticket: str, watch: Watch) -> None:
+        left = self.watches[ticket]
         left.discard(watch)
         if not left:
-            del self.watches[ticket_id]
-            self._queued.discard(ticket_id)
+            del self.watches[ticket]
+            self._queued.discard(ticket)
 
     def close(self) -> None:
         if self._reading is not None:
@@ -177,7 +178,7 @@ class _FollowedPool:
                 continue
             self._queued.discard(ticket)
             for watch in self.watches.get(ticket, ()):
-                watch.tell(status_outside_queue(state, self.pool.seats))
+                watch.tell(status_outside_queue(state, watch.ticket_id, self.pool.seats))
         # Fewer: some of ours have just left the queue. That is being told, and read next.
         if waiting >= len(self._queued):
             status = waiting_status(waiting, self.pool.seats)

@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from services.matchmaking.keys import name_of
 from services.matchmaking.pools import Pool
+from services.matchmaking.sealing import seat_key
 from services.matchmaking.tickets import Created, Deletion, Tickets
 from services.runtime.servers import Value
 from services.runtime.store import Script, Store, open_store
@@ -76,11 +78,11 @@ async def test_tickets_that_come_go_and_are_claimed_all_at_once(store: Store, *,
     assert len(set(created)) == 200
     assert max(seated.values()) == 1
     for ticket_id, deletion in deletions.items():
-        assert (deletion is Deletion.DELETED) == (ticket_id not in seated), f"seed {SEED}"
-    waiting, states = await tickets.follow(POOL, dict.fromkeys(created, False))
+        assert (deletion is Deletion.DELETED) == (name_of(ticket_id) not in seated), f"seed {SEED}"
+    waiting, states = await tickets.follow(POOL, dict.fromkeys(map(name_of, created), False))
     assert waiting == sum(state.waits for state in states.values()) < 3
-    for ticket_id, state in states.items():
-        assert (state.matched is not None) == (ticket_id in seated)
+    for name, state in states.items():
+        assert (state.matched is not None) == (name in seated)
         assert state.waits + state.cancelled + (state.matched is not None) == 1
     assert await store.call("ZSCORE", POOL.bucket.due, f"pool:{POOL.encoded}") is None
 
@@ -89,8 +91,9 @@ async def test_the_oldest_tickets_are_claimed_first(store: Store) -> None:
     tickets = Tickets(store, 60)
     created = [(await create(tickets)).ticket_id for _ in range(7)]
     await tickets.delete(POOL, created[1])
+    names = [name_of(ticket_id) for ticket_id in created]
 
-    for expected in ((created[0], created[2], created[3]), (created[4], created[5], created[6])):
+    for expected in ((names[0], names[2], names[3]), (names[4], names[5], names[6])):
         claim_id = await tickets.claim_oldest(POOL)
         assert claim_id is not None
         claim = await tickets.load_claim(POOL.bucket, claim_id)
@@ -125,9 +128,59 @@ async def test_nothing_is_kept_for_ever(store: Store) -> None:
     assert claim_id is not None
     claim = await tickets.load_claim(POOL.bucket, claim_id)
     assert claim is not None
-    for ticket_id in claim.tickets:
-        assert await store.call("PTTL", POOL.bucket.ticket(ticket_id)) == -1  # until it has a seat
+    for name in claim.tickets:
+        assert await store.call("PTTL", POOL.bucket.ticket(name)) == -1  # until it has a seat
 
     await tickets.settle_refused(claim, b"")
     lasting = [key for key in await store.call("KEYS", "*") if await store.call("PTTL", key) == -1]
     assert lasting == [POOL.bucket.arrivals.encode()]
+
+
+async def everything(store: Store) -> bytes:
+    """All that the store holds, names of keys included."""
+    found = []
+    for key in await store.call("KEYS", "*"):
+        read = {
+            b"hash": ("HGETALL", key),
+            b"string": ("GET", key),
+            b"zset": ("ZRANGE", key, 0, -1),
+        }[await store.call("TYPE", key)]
+        found += [key, repr(await store.call(*read)).encode(), await store.call("DUMP", key)]
+    return b" ".join(found)
+
+
+async def test_the_store_holds_neither_ids_of_tickets_nor_their_seats(store: Store) -> None:
+    tickets = Tickets(store, 60)
+    requests = [secrets.token_hex() for _ in range(3)]
+    created = [(await tickets.create(request, "gawain", POOL)).ticket_id for request in requests]
+    seats = [secrets.token_urlsafe(90).encode() for _ in created]
+    keys = [seat_key(ticket_id) for ticket_id in created]
+
+    claim_id = await tickets.claim_oldest(POOL)
+    assert claim_id is not None
+    claim = await tickets.load_claim(POOL.bucket, claim_id)
+    assert claim is not None
+    assert claim.seat_keys == tuple(keys)
+    claimed = await everything(store)
+    await tickets.settle_matched(claim, seats)
+    settled = await everything(store)
+
+    for secret in (*map(str.encode, created), *map(str.encode, requests), claim.request_id.encode(), *seats):
+        assert secret not in claimed + settled
+    for key in keys:
+        assert repr(key)[2:-1].encode() not in settled
+    _, states = await tickets.follow(POOL, dict.fromkeys(claim.tickets, False))
+    for ticket_id, seat in zip(created, seats, strict=True):
+        assert states[name_of(ticket_id)].seat(ticket_id) == seat
+        assert states[name_of(ticket_id)].seat(created[created.index(ticket_id) - 1]) != seat
+    assert [(await tickets.create(request, "gawain", POOL)).ticket_id for request in requests] == created
+
+
+async def test_a_ticket_that_is_taken_back_leaves_no_key(store: Store) -> None:
+    tickets = Tickets(store, 60)
+    ticket_id = (await create(tickets)).ticket_id
+    assert await store.call("HGET", POOL.bucket.ticket(name_of(ticket_id)), "key") == seat_key(ticket_id)
+
+    await tickets.delete(POOL, ticket_id)
+
+    assert await store.call("HGET", POOL.bucket.ticket(name_of(ticket_id)), "key") is None
