@@ -33,6 +33,7 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
         store = await stack.enter_async_context(open_durable_store(url, settings))
         engines = [await stack.enter_async_context(open_channel(address, settings)) for address in engine_addresses]
         session = await stack.enter_async_context(open_channel(session_address, settings))
+        runtime.readiness.needs("store", store.check)
         tickets = Tickets(store, settings.ticket_seconds)
         watches = Watches(store, tickets, settings.ticket_seconds)
         matchmaker = Matchmaker(tickets, Games(session))

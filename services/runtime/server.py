@@ -15,7 +15,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime.errors import BindError
-from services.runtime.health import Health
+from services.runtime.health import Health, Readiness
 from services.runtime.interceptors import CallInterceptor
 from services.runtime.logging import configure_logging, get_logger
 from services.runtime.metrics import Metrics
@@ -39,6 +39,7 @@ class Runtime:
     settings: Settings
     server: aio.Server
     metrics: Metrics
+    readiness: Readiness
 
 
 # Adds a service's servicer to the runtime's server, and holds what the servicer needs while it runs.
@@ -92,8 +93,10 @@ async def _run(service: str, full_name: str, settings: Settings, compose: Compos
 async def serving(service: str, full_name: str, settings: Settings, compose: Compose) -> AsyncIterator[Ready]:
     """Serves while the block runs, then drains: health says NOT_SERVING, streams of responses end, nothing
     more is accepted, and running calls have `drain_seconds` to finish before they are cancelled.
+
+    Under the service's full name health says SERVING only while everything that the service needs answers.
     """
-    metrics = Metrics()
+    metrics, readiness = Metrics(), Readiness()
     interceptor = CallInterceptor(metrics, settings.max_message_bytes, patience_seconds=settings.slow_watcher_seconds)
     server = aio.server(interceptors=[interceptor], options=_options(settings))
     status = Health()
@@ -101,14 +104,16 @@ async def serving(service: str, full_name: str, settings: Settings, compose: Com
     if settings.reflection:
         reflection.enable_server_reflection((full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     with metrics.served(settings.host, settings.metrics_port) as metrics_address:
-        async with compose(Runtime(settings, server, metrics)):
+        async with compose(Runtime(settings, server, metrics, readiness)):
             port = _bind(server, settings)
             await server.start()
-            for name in ("", full_name):
-                await status.set(name, health_pb2.HealthCheckResponse.SERVING)
+            await status.set("", health_pb2.HealthCheckResponse.SERVING)
+            await status.tell(full_name, readiness)
+            looking = asyncio.create_task(status.keep_telling(full_name, readiness))
             try:
                 yield Ready(service, join_address(settings.host, port), metrics_address, os.getpid())
             finally:
+                looking.cancel()
                 await status.enter_graceful_shutdown()
                 await asyncio.sleep(0)  # health watchers learn of it before their streams end
                 interceptor.end_streams()

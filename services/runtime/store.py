@@ -87,6 +87,25 @@ class Store:
         """
         return await self._to_its_end(self._run(script, keys, arguments, confirmed=confirmed))
 
+    async def check(self) -> None:
+        """
+        Raises:
+            ServiceError: STORE_UNAVAILABLE: none of its servers answers.
+        """
+        await self._to_its_end(self._check())
+
+    async def _check(self) -> None:
+        failure: Exception = exceptions.ConnectionError("the store has no server")
+        for server in await self.servers.all():
+            try:
+                (answer,) = await server.exchange([("PING",)])
+                _raised(answer)
+                return
+            except (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.ResponseError) as error:
+                failure = error
+        self.servers.doubt()
+        raise failure
+
     async def _call(self, command: Command) -> Any:
         return _raised((await self.servers.exchange(command[1] if len(command) > 1 else "", [command]))[0])
 

@@ -12,6 +12,7 @@ from grpc import aio
 
 from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
 from services.runtime.errors import Reason, ServiceError
+from services.runtime.health import some_server_lives
 from services.runtime.interceptors import outgoing_metadata
 from services.runtime.logging import get_logger
 from services.runtime.server import open_channel
@@ -43,7 +44,7 @@ class _Replica:
         """Running now."""
         self.avoided_until = 0.0
         self.connected = False
-        self._channel = channel
+        self.channel = channel
         self._numbers = count(1)
         self._outbox: asyncio.Queue[engine_pb2.ResolveRequest | None] = asyncio.Queue()
         self._awaited: dict[int, asyncio.Future[engine_pb2.ResolveResponse]] = {}
@@ -68,7 +69,7 @@ class _Replica:
             changed: called when the replica gets connected, and when it no longer is.
         """
         while True:
-            await self._channel.channel_ready()
+            await self.channel.channel_ready()
             self.connected = True
             _log.info("engine connected", address=self.address)
             changed()
@@ -136,6 +137,13 @@ class Engines:
     async def replay(self, request: engine_pb2.ReplayRequest) -> engine_pb2.ReplayResponse:
         """Plays a game again. Raises as `resolve`."""
         return await self._at_some_replica(lambda replica: _called(replica.stub.Replay, request, _REPLAY_SECONDS))
+
+    async def check(self) -> None:
+        """
+        Raises:
+            ServiceError: ENGINE_UNAVAILABLE: no replica answers.
+        """
+        await some_server_lives([replica.channel for replica in self._replicas], Reason.ENGINE_UNAVAILABLE)
 
     def note_change(self) -> None:
         self._changed.set()

@@ -36,6 +36,8 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
     url = required("store_url", settings.store_url).get_secret_value()
     addresses = required("engine_addresses", settings.engine_addresses)
     async with open_durable_store(url, settings) as store, open_engines(addresses, settings) as engines:
+        runtime.readiness.needs("store", store.check)
+        runtime.readiness.needs("engine", engines.check)
         games = games_of(store, settings)
         views, tails = Views(games, engines), Tails(store, games)
         presence = Presence(store, feed_entries=settings.feed_entries, lease_seconds=settings.presence_seconds)

@@ -17,6 +17,7 @@ from structlog.testing import capture_logs
 from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
 from roundtable.session.v1 import session_pb2, session_pb2_grpc
 from services.runtime.errors import BindError, Reason, ServiceError
+from services.runtime.health import Check, some_server_lives
 from services.runtime.interceptors import outgoing_metadata
 from services.runtime.server import Ready, Runtime, open_channel, serving
 from services.runtime.settings import Settings
@@ -93,7 +94,7 @@ class Bench:
 
 
 @asynccontextmanager
-async def serving_bench(settings: Settings = SETTINGS) -> AsyncIterator[Bench]:
+async def serving_bench(settings: Settings = SETTINGS, check: Check | None = None) -> AsyncIterator[Bench]:
     servicer = Session()  # type: ignore[abstract]  # what it lacks is UNIMPLEMENTED
 
     @asynccontextmanager
@@ -101,6 +102,8 @@ async def serving_bench(settings: Settings = SETTINGS) -> AsyncIterator[Bench]:
         session_pb2_grpc.add_SessionServiceServicer_to_server(servicer, runtime.server)
         engine = Engine()  # type: ignore[abstract]
         engine_pb2_grpc.add_EngineServiceServicer_to_server(engine, runtime.server)
+        if check is not None:
+            runtime.readiness.needs("store", check)
         yield
 
     async with (
@@ -297,6 +300,61 @@ async def test_health_names_the_service(bench: Bench) -> None:
         await bench.health.Check(health_pb2.HealthCheckRequest(service="elsewhere"))
     assert refused.value.code() is grpc.StatusCode.NOT_FOUND
     assert reason(refused.value) == "UNKNOWN_SERVICE"
+
+
+class Need:
+    """What a service needs: it answers, is silent, or says that it cannot."""
+
+    def __init__(self) -> None:
+        self.away: ServiceError | None = None
+        self.answers = asyncio.Event()
+
+    async def check(self) -> None:
+        if self.away is not None:
+            raise self.away
+        await self.answers.wait()
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_a_service_is_ready_while_what_it_needs_answers(monkeypatch: pytest.MonkeyPatch, *, silent: bool) -> None:
+    for name, seconds in (("_PERIOD_SECONDS", 0.01), ("_ANSWER_SECONDS", 0.05), ("_SILENCE_SECONDS", 0.3)):
+        monkeypatch.setattr(f"services.runtime.health.{name}", seconds)
+    need = Need()
+    need.answers.set()
+    async with serving_bench(check=need.check) as bench, asyncio.timeout(30):
+        states = bench.health.Watch(health_pb2.HealthCheckRequest(service=SESSION))
+        assert (await states.read()).status == health_pb2.HealthCheckResponse.SERVING
+
+        since = asyncio.get_running_loop().time()
+        if silent:
+            need.answers.clear()
+        else:
+            need.away = ServiceError(Reason.STORE_UNAVAILABLE, "the store does not answer")
+        assert (await states.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        assert asyncio.get_running_loop().time() - since > 0.2
+        alive = await bench.health.Check(health_pb2.HealthCheckRequest())
+        assert alive.status == health_pb2.HealthCheckResponse.SERVING
+
+        need.away = None
+        need.answers.set()
+        assert (await states.read()).status == health_pb2.HealthCheckResponse.SERVING
+        states.cancel()
+
+
+async def test_a_service_that_starts_without_what_it_needs_is_not_ready() -> None:
+    need = Need()
+    need.away = ServiceError(Reason.STORE_UNAVAILABLE, "the store does not answer")
+    async with serving_bench(check=need.check) as bench:
+        answer = await bench.health.Check(health_pb2.HealthCheckRequest(service=SESSION))
+        assert answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+async def test_one_of_several_servers_is_enough(bench: Bench) -> None:
+    async with aio.insecure_channel("127.0.0.1:1") as nobody:
+        await some_server_lives([nobody, bench.channel], Reason.ENGINE_UNAVAILABLE)
+        with pytest.raises(ServiceError) as away:
+            await some_server_lives([nobody, nobody], Reason.ENGINE_UNAVAILABLE)
+        assert away.value.reason is Reason.ENGINE_UNAVAILABLE
 
 
 async def test_draining_lets_calls_finish_and_ends_streams() -> None:

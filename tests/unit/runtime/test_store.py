@@ -103,12 +103,15 @@ async def test_a_store_that_is_away_is_told_soon_and_found_again(tmp_path: Path)
             asked = time.monotonic()
             with pytest.raises(ServiceError) as refused:
                 await store.call("GET", "kept")
+            with pytest.raises(ServiceError):
+                await store.check()
             assert time.monotonic() - asked < 3
             assert refused.value.reason is Reason.STORE_UNAVAILABLE
             assert refused.value.retry_after is not None
 
             assert start_store(processes, tmp_path) == url
             assert await store.call("GET", "kept") == b"1"
+            await store.check()
 
 
 async def test_many_callers_share_a_bounded_number_of_connections(store: Store) -> None:
