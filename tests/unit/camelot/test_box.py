@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
 from importlib import resources
 
 import pytest
 
 from engine.camelot.box import BOX, FILE, Sheet, build
+from engine.camelot.pieces import Card, Coat, Place, Relic, _check_ids
 from engine.camelot.rulebook import RULES
 from engine.core.data import DataError, load_toml, parse_rules, parse_toml
 
@@ -209,6 +211,26 @@ def test_a_file_that_cannot_be_read_names_the_place(old: str, new: str, place: s
             "asks for 14, more than the copies of merlin, 7",
         ),
         (
+            "opening_white_cards = 5",
+            "opening_white_cards = 50",
+            "constants.opening_white_cards",
+            "asks for 350, more than white_total less the merlins, 77",
+        ),
+        ("values = [2], source", "values = [6], source", "cards.fight_2.values", "a fight card is named by its value"),
+        ("values = [2], source", "values = [6], source", "quests.pict_war.run", "no fight card has the value 2"),
+        (
+            "run = [1, 2, 3, 4, 5]",
+            "run = [1, 2, 3, 4, 5, 6]",
+            "quests.pict_war.run",
+            "no fight card has the value 6",
+        ),
+        (
+            "extra_run_values = [5]",
+            "extra_run_values = [6]",
+            "cards.mordred.params.extra_run_values",
+            "no fight card has the value 6",
+        ),
+        (
             'kind = "traitor"',
             'kind = "special"',
             "cards.traitor.kind",
@@ -306,6 +328,30 @@ def test_a_file_that_cannot_be_read_names_the_place(old: str, new: str, place: s
 def test_figures_that_contradict_each_other_are_refused(old: str, new: str, place: str, problem: str) -> None:
     found = [(fault.file, fault.place, fault.problem) for fault in faults(broken(old, new))]
     assert (FILE, place, problem) in found
+
+
+@pytest.mark.parametrize(
+    ("place", "pieces", "left_out", "added"),
+    [
+        ("cards", Card, "merlin", "mordreds"),
+        ("quests", Place, "dragon", "joust"),
+        ("knights", Coat, "kay", "bors"),
+        ("relics", Relic, "excalibur", "round_table"),
+    ],
+)
+def test_pieces_that_the_rules_do_not_know_or_miss_are_refused(
+    place: str, pieces: type[IntEnum], left_out: str, added: str
+) -> None:
+    ids = [piece.name.lower() for piece in pieces if piece]
+    _check_ids(place, ids, pieces)
+    ids[ids.index(left_out)] = added
+
+    with pytest.raises(ExceptionGroup) as caught:
+        _check_ids(place, ids, pieces)
+    assert [str(fault) for fault in caught.value.exceptions] == [
+        f"{FILE}: {place}.{added}: the rules know no such piece",
+        f"{FILE}: {place}.{left_out}: is missing",
+    ]
 
 
 def test_several_faults_are_listed_together() -> None:
