@@ -2,6 +2,7 @@
 
 import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,9 +14,12 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from clients.sdk import connect
+from engine.camelot.game import CAMELOT
 from tests.integration.commands import Running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+
+README = (Path(__file__).parents[2] / "README.md").read_text()
 
 Start = Callable[..., Running]
 
@@ -62,6 +66,21 @@ async def test_all_services_know_each_other_and_stop_on_request(start: Start) ->
     assert backend.end() == 0
     assert time.monotonic() - began < 10
     assert backend.left_behind() == {}
+
+
+def test_the_client_in_the_readme_plays_a_game(start: Start, tmp_path: Path) -> None:
+    (shown,) = (block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "clients.sdk" in block)
+    backend = start("all")
+    session, matchmaking = address(backend, "session"), address(backend, "matchmaking")
+
+    played = subprocess.run(
+        [sys.executable, "-c", shown, session, matchmaking], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert played.stderr == ""
+    assert played.stdout.strip() in CAMELOT.endings
+    assert [each.name for each in (tmp_path / ".data").iterdir()] == ["store"]
+    assert (tmp_path / ".data").stat().st_mode & 0o077 == 0
 
 
 async def test_games_outlive_the_processes(start: Start) -> None:
