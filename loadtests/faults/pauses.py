@@ -16,6 +16,8 @@ FAILOVER_PAUSE_SECONDS = 15.0
 """The same where a primary of a cluster is in trouble, as its replica has to take over."""
 
 _OTHER = "no fault"
+_FAILOVER = "primary"
+"""Begins the kinds of fault in which another node has to take over."""
 
 
 def pauses(histories: Mapping[str, Sequence[Line]]) -> Iterator[Pause]:
@@ -43,21 +45,26 @@ def pauses(histories: Mapping[str, Sequence[Line]]) -> Iterator[Pause]:
 
 
 def longest_by_kind(found: Iterable[Pause], faults: Sequence[Injected]) -> dict[str, float]:
-    """The longest pause of each kind of fault, in seconds: a pause counts for the fault that it overlaps longest."""
+    """The longest pause of each kind of fault, in seconds.
+
+    A pause counts for the fault that it overlaps longest; for that of a primary, if there is one: while a node takes
+    over, whatever else happens, its games stand still.
+    """
     longest: dict[str, float] = {}
     for began, ended in found:
-        kind, most = _OTHER, 0.0
+        kind, most = _OTHER, (False, 0.0)
         for fault in faults:
             overlap = min(ended, fault.ended) - max(began, fault.began)
-            if overlap > most:
-                kind, most = fault.kind, overlap
+            weight = (fault.kind.startswith(_FAILOVER), overlap)
+            if overlap > 0 and weight > most:
+                kind, most = fault.kind, weight
         longest[kind] = max(longest.get(kind, 0.0), ended - began)
     return longest
 
 
 def limit(phase: str, kind: str) -> float:
     """How long clients may wait at most for this kind of fault, in seconds."""
-    return FAILOVER_PAUSE_SECONDS if phase == "cluster" and kind.startswith("primary") else PAUSE_SECONDS
+    return FAILOVER_PAUSE_SECONDS if phase == "cluster" and kind.startswith(_FAILOVER) else PAUSE_SECONDS
 
 
 def too_long(phase: str, longest: Mapping[str, float]) -> Iterator[str]:

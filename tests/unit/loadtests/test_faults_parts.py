@@ -141,6 +141,17 @@ def test_a_pause_lasts_from_the_first_attempt_to_the_answer_or_from_one_feed_to_
     assert longest_by_kind(found, []) == {"no fault": 3.0}
 
 
+def test_a_pause_while_another_node_takes_over_counts_for_that() -> None:
+    faults = [
+        Injected("primary killed", 1.0, 3.0),
+        Injected("session killed", 2.0, 8.0),
+        Injected("primary hands over", 9.0, 9.5),
+    ]
+    assert longest_by_kind([(0.0, 7.0)], faults) == {"primary killed": 7.0}
+    assert longest_by_kind([(3.0, 7.0)], faults) == {"session killed": 4.0}
+    assert longest_by_kind([(2.5, 9.25)], faults[::-1]) == {"primary killed": 6.75}
+
+
 def test_clients_wait_five_seconds_at_most_and_fifteen_for_another_primary() -> None:
     longest = {"primary killed": 15.0, "primary hands over": 15.5, "session killed": 5.25, "slots moved": 5.0}
     assert list(too_long("cluster", longest)) == [
