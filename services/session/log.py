@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import msgspec
 from roundtable.engine.v1 import engine_pb2
 
 _SEATS = 16
-_COUNTER_DIGITS_MAX = 9
+_NUMBER_DIGITS_MAX = 9
 
 _encode = msgspec.msgpack.encode
 _decode = msgspec.msgpack.Decoder(list[Any]).decode
@@ -53,23 +53,29 @@ def decode_input(entry: bytes) -> engine_pb2.LoggedInput:
     return engine_pb2.LoggedInput(kind=kind, seat=seat, decision=str(what), picks=picks)
 
 
-def what_came_of(log: Sequence[bytes], seat: int, decision: str) -> Answered | None:
-    """What a log says about a decision; nothing if no input has answered it."""
-    what = _shortened(decision)
-    others = None
-    for version in range(len(log), 0, -1):
-        head, answered, *picks = _decode(log[version - 1])
-        if answered != what:
-            continue
+def what_came_of(answers: Iterable[tuple[int, bytes]], seat: int) -> Answered | None:
+    """What came of a decision for a seat; nothing if no input has answered it.
+
+    Args:
+        answers: the inputs that answered it, each with the version that it made, ascending.
+    """
+    version = None
+    for version, entry in answers:
+        head, _, *picks = _decode(entry)
         kind, answering = divmod(head, _SEATS)
         if answering == seat:
             return Answered(version, OUTCOMES[engine_pb2.InputKind.ValueType(kind)], tuple(picks))
-        others = others or Answered(version, UNANSWERED, ())
-    return others
+    return None if version is None else Answered(version, UNANSWERED, ())
+
+
+def decision_number(decision: str) -> int | None:
+    """The number that the id of a decision is; None if it is another text."""
+    if decision.isascii() and decision.isdigit() and len(decision) <= _NUMBER_DIGITS_MAX and decision[0] != "0":
+        return int(decision)
+    return None
 
 
 def _shortened(decision: str) -> int | str:
-    """Most ids of decisions are counters, and take less space as such."""
-    if decision.isascii() and decision.isdigit() and len(decision) <= _COUNTER_DIGITS_MAX and decision[0] != "0":
-        return int(decision)
-    return decision
+    """Most ids of decisions are numbers, and take less space as such."""
+    number = decision_number(decision)
+    return decision if number is None else number

@@ -53,7 +53,7 @@ class Moves:
             try:
                 resolved = await self._engines.resolve(asked)
             except ServiceError as refusal:
-                raise await self._told(refusal, game, asked.answer) from refusal
+                raise await self._told(refusal, game, asked.answer, before.version) from refusal
             step = Step(before.seat, resolved, entry_of(resolved, before.meta.salt))
             failpoints.step("move.resolved")
             if await self._games.commit(game, before, step, request):
@@ -61,11 +61,17 @@ class Moves:
                 return step.entry.form(before.seat)
             # Somebody else moved first; the request is judged again by where the game stands then.
 
-    async def _told(self, refusal: ServiceError, game: GameKeys, refused: engine_pb2.Answer) -> ServiceError:
-        """A refusal of the engine in the terms of the seat's request."""
+    async def _told(
+        self, refusal: ServiceError, game: GameKeys, refused: engine_pb2.Answer, version: int
+    ) -> ServiceError:
+        """A refusal of the engine in the terms of the seat's request.
+
+        Args:
+            version: where the request was refused.
+        """
         told = translate(refusal)
         if told.reason is Reason.DECISION_CLOSED:
-            answered = what_came_of(await self._games.log(game), refused.seat, refused.decision)
+            answered = what_came_of(await self._games.answers(game, refused.decision, version), refused.seat)
             if answered is not None:
                 told.metadata |= {"version": str(answered.version), "outcome": answered.outcome}
                 if answered.picks:

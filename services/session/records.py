@@ -34,7 +34,9 @@ class Records:
         if end is None or found is None:
             raise game_not_found()
         birth, origin = found
-        log = [decode_input(entry) for entry in await self._games.log(game)]
+        # While it goes on, later inputs may still be lost.
+        entries = await self._games.log(game, None if end.last else look.version)
+        log = [decode_input(entry) for entry in entries]
         if not end.last:
             return _own_part(game, look, birth.commitment, log)
         try:

@@ -20,7 +20,7 @@ from services.runtime.settings import Settings
 from services.runtime.store import Script, Store
 from services.session.cursors import MARK_BYTES, Cursor
 from services.session.keys import GameKeys, game_not_found
-from services.session.log import encode_input
+from services.session.log import decision_number, encode_input
 from services.session.requests import FINGERPRINT_BYTES, NO_REQUEST, Request
 
 TRIM_MS = 10 * 60 * 1000
@@ -267,10 +267,28 @@ class Games:
             await self._show(game, position)
         return position > 0
 
-    async def log(self, game: GameKeys) -> list[bytes]:
-        """The inputs of a game; the first made version 1."""
-        entries: list[bytes] = await self._store.call("LRANGE", game.log, 0, -1)
+    async def log(self, game: GameKeys, version: int | None = None) -> list[bytes]:
+        """The inputs of a game; the first made version 1.
+
+        Args:
+            version: up to which they are wanted; None: all that are there, confirmed or not.
+        """
+        if version == 0:
+            return []
+        last = -1 if version is None else version - 1
+        entries: list[bytes] = await self._store.call("LRANGE", game.log, 0, last)
         return entries
+
+    async def answers(self, game: GameKeys, decision: str, version: int) -> list[tuple[int, bytes]]:
+        """The inputs that answered a decision, each with the version that it made; none if its id is not a number.
+
+        Args:
+            version: up to which to look.
+        """
+        number = decision_number(decision)
+        if number is None:
+            return []
+        return [(version, entry) for version, entry in await self._store.run(_ANSWERS, [game.log], [number, version])]
 
     async def feed(self, game: GameKeys, position: int) -> list[tuple[int, Entry]]:
         """The entries that the feed shows from this position on, this one included, with their positions."""
@@ -393,6 +411,7 @@ def telling(name: str) -> Script:
 _LOAD = script("load")
 _COMMIT = telling("commit")
 _CREATE = script("create")
+_ANSWERS = script("answers")
 _FEED = script("feed")
 _NEWEST = script("newest")
 _UNSHOWN = script("unshown")

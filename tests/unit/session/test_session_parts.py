@@ -121,14 +121,14 @@ def test_a_usual_input_takes_at_most_six_bytes() -> None:
     assert len(encode_input(usual)) == 6
 
 
-def test_a_log_tells_what_came_of_a_decision() -> None:
-    log = [encode_input(logged) for logged in LOGGED]
+def test_answers_tell_what_came_of_a_decision() -> None:
+    answers = list(enumerate(map(encode_input, LOGGED[:4]), 1))
 
-    assert what_came_of(log, 15, "123") == Answered(1, "answer", (3,))
-    assert what_came_of(log, 0, "0123") == Answered(3, "default_answer", (1, 200, 3))
-    assert what_came_of(log, 1, "round-2") == Answered(4, "standing_answer", (0,))
-    assert what_came_of(log, 7, "123") == Answered(2, "unanswered", ())
-    assert what_came_of(log, 7, "124") is None
+    assert what_came_of(answers, 15) == Answered(1, "answer", (3,))
+    assert what_came_of(answers, 0) == Answered(3, "default_answer", (1, 200, 3))
+    assert what_came_of(answers, 1) == Answered(4, "standing_answer", (0,))
+    assert what_came_of(answers, 7) == Answered(4, "unanswered", ())
+    assert what_came_of([], 7) is None
 
 
 def test_responses_put_together_are_those_of_the_library() -> None:
