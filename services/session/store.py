@@ -306,8 +306,8 @@ class Games:
         return None if newest is None else decode_entry(newest)
 
     async def trim(self, game: GameKeys) -> None:
-        """Leaves of the feed of a game that is over only the end."""
-        await self._store.run(_TRIM, [game.feed])
+        """Leaves of the feed of a game that is over only the end, and drops what only moves need."""
+        await self._store.run(_TRIM, [game.feed, game.game])
 
     async def close(self, game: GameKeys, before: Game, reason: str) -> bool:
         """Ends a game without an outcome and tells its watchers; False if it has moved on since `before`, or is over.
@@ -398,24 +398,28 @@ def _source(name: str) -> str:
     return files(__package__).joinpath("lua", f"{name}.lua").read_text(encoding="utf-8")
 
 
-def script(name: str) -> Script:
-    """One of this package's scripts that leave the feed as it is."""
-    return Script(_source(name))
+def script(name: str, *parts: str) -> Script:
+    """One of this package's scripts that leave the feed as it is.
+
+    Args:
+        parts: what it shares with others.
+    """
+    return Script("".join(map(_source, (*parts, name))))
 
 
-def telling(name: str) -> Script:
+def telling(name: str, *parts: str) -> Script:
     """One of this package's scripts that make the feed grow."""
-    return Script(_source("tell") + _source(name))
+    return script(name, "tell", *parts)
 
 
-_LOAD = script("load")
-_COMMIT = telling("commit")
+_LOAD = script("load", "index")
+_COMMIT = telling("commit", "index")
 _CREATE = script("create")
 _ANSWERS = script("answers")
 _FEED = script("feed")
 _NEWEST = script("newest")
 _UNSHOWN = script("unshown")
 _SHOW = script("show")
-_TRIM = script("trim")
+_TRIM = script("trim", "index")
 _CLOSE = telling("close")
 _REBUILD = telling("rebuild")

@@ -17,9 +17,13 @@ redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3], 'mark', ARGV[4
 local version, width, per_chunk = tonumber(ARGV[1]), tonumber(ARGV[8]), tonumber(ARGV[9])
 for number = 0, #ARGV[7] / width - 1 do
   -- Chunks, as one string for all would be written anew with each move.
-  local chunk = 'r' .. math.floor((version + number) / per_chunk)
-  local fingerprints = redis.call('HGET', KEYS[1], chunk) or ''
-  redis.call('HSET', KEYS[1], chunk, fingerprints .. string.sub(ARGV[7], number * width + 1, (number + 1) * width))
+  local chunk = math.floor((version + number) / per_chunk)
+  local fingerprints = (redis.call('HGET', KEYS[1], 'r' .. chunk) or '')
+    .. string.sub(ARGV[7], number * width + 1, (number + 1) * width)
+  redis.call('HSET', KEYS[1], 'r' .. chunk, fingerprints)
+  if #fingerprints == width * per_chunk then
+    file(KEYS[1], chunk, fingerprints, width)
+  end
 end
 
 redis.call('RPUSH', KEYS[2], unpack(ARGV, 16))
