@@ -15,6 +15,7 @@ import msgspec
 from roundtable.engine.v1 import engine_pb2
 from roundtable.session.v1 import session_pb2
 from services.runtime import failpoints
+from services.runtime.errors import Reason, ServiceError
 from services.runtime.servers import Value
 from services.runtime.settings import Settings
 from services.runtime.store import Script, Store
@@ -27,6 +28,11 @@ TRIM_MS = 10 * 60 * 1000
 """How long the feed of a game that is over is kept, for those whose connection is just broken."""
 LOOK_MS = 24 * 3600 * 1000
 """How often it is looked whether a game is abandoned, at least."""
+
+ORDERS_BYTES = 16 * 1024
+"""What all changes of a seat's standing orders in a game may take, as they stay in its log."""
+_ORDERS_CHANGE_BYTES = 32
+"""What a change takes besides its keys and options."""
 
 # With what the store adds to a value of 62, they just fit into 512 bytes, the size in which it takes memory.
 _FINGERPRINTS_IN_A_CHUNK = 62
@@ -234,7 +240,10 @@ class Games:
     async def commit(self, game: GameKeys, before: Game, step: Step, request: Request) -> bool:
         """Puts a step into a game and wakes its watchers; False if the game has moved on since `before`.
 
-        After an error the step may have been put there or not; the same request tells.
+        After STORE_UNAVAILABLE the step may have been put there or not; the same request tells.
+
+        Raises:
+            ServiceError: ORDERS_EXHAUSTED.
         """
         resolved, entry = step.resolved, step.entry
         fingerprints = request.fingerprint + NO_REQUEST * (len(resolved.inputs) - 1)
@@ -258,10 +267,18 @@ class Games:
                 game.id,
                 abandoned_work(game),
                 TRIM_MS,
+                _orders_size(resolved.inputs[0]),
+                ORDERS_BYTES,
                 *map(encode_input, resolved.inputs),
             ],
             confirmed=True,
         )
+        if position < 0:
+            raise ServiceError(
+                Reason.ORDERS_EXHAUSTED,
+                "the seat has changed its standing orders too much in this game",
+                field="orders",
+            )
         failpoints.step("move.stored")
         if position and before.held:
             await self._show(game, position)
@@ -378,6 +395,13 @@ async def show(store: Store, game: GameKeys) -> None:
 def encode_entry(entry: Entry) -> bytes:
     """As the feed keeps it."""
     return _compact(entry)
+
+
+def _orders_size(logged: engine_pb2.LoggedInput) -> int:
+    """What an input counts as a change of standing orders; 0 if it is none."""
+    if logged.kind != engine_pb2.INPUT_KIND_STANDING_ORDERS:
+        return 0
+    return _ORDERS_CHANGE_BYTES + sum(len(key.encode()) + len(option.encode()) for key, option in logged.orders.items())
 
 
 def abandoned_work(game: GameKeys) -> str:

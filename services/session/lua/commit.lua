@@ -4,12 +4,21 @@
 -- ARGV  1 version where the step began; 2 version after it; 3 state; 4 mark; 5 seat; 6 the seat's answer;
 --       7 fingerprints, one for each input; 8 bytes of a fingerprint; 9 fingerprints in a chunk; 10 entry of the feed;
 --       11 entries the feed keeps; 12 seconds until the game is forgotten, 0 while it goes on; 13 id of the game;
---       14 the work that looks after the game; 15 milliseconds after its end when it is done; 16... entries of the log
--- Gives the position of the entry, or 0 if the game is elsewhere, closed or nowhere.
+--       14 the work that looks after the game; 15 milliseconds after its end when it is done; 16 bytes of orders that the
+--       seat changes; 17 most bytes that it may change in all; 18... entries of the log
+-- Gives the position of the entry; 0 if the game is elsewhere, closed or nowhere; -1 if the seat has changed its orders
+-- too much.
 
 local found = redis.call('HMGET', KEYS[1], 'version', 'closed')
 if found[1] ~= ARGV[1] or found[2] then
   return 0
+end
+if ARGV[16] ~= '0' then
+  local changed = (redis.call('HGET', KEYS[1], 'o' .. ARGV[5]) or 0) + ARGV[16]
+  if changed > tonumber(ARGV[17]) then
+    return -1
+  end
+  redis.call('HSET', KEYS[1], 'o' .. ARGV[5], changed)
 end
 
 redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3], 'mark', ARGV[4], 'a' .. ARGV[5], ARGV[6])
@@ -26,7 +35,7 @@ for number = 0, #ARGV[7] / width - 1 do
   end
 end
 
-redis.call('RPUSH', KEYS[2], unpack(ARGV, 16))
+redis.call('RPUSH', KEYS[2], unpack(ARGV, 18))
 
 local position = redis.call('HINCRBY', KEYS[1], 'position', 1)
 redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[11], position .. '-0', 'e', ARGV[10])
