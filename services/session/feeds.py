@@ -34,9 +34,10 @@ class Placed:
         head = session_pb2.WatchResponse(cursor=encode_cursor(game.id, cursor), at=at)
         return cls(cursor, entry.last, entry, head.SerializeToString())
 
-    def response(self, seat: int | None) -> bytes:
-        """The `WatchResponse` for a seat or a spectator, encoded."""
-        return self._head + wire.field(session_pb2.WatchResponse, self._entry.kind, self._entry.form(seat))
+    def response(self, seat: int | None) -> bytes | None:
+        """The `WatchResponse` for a seat or a spectator, encoded; None if the entry tells it nothing."""
+        form = self._entry.form(seat)
+        return None if form is None else self._head + wire.field(session_pb2.WatchResponse, self._entry.kind, form)
 
 
 async def read_from(games: Games, game: GameKeys, cursor: Cursor) -> list[Placed]:

@@ -154,7 +154,7 @@ async def check(engines: Engines, games: Games, found: Inspection) -> None:
     for position, entry in found.feed:
         if entry.kind != "update":
             continue
-        version = table_pb2.Update.FromString(entry.public).version
+        version = table_pb2.Update.FromString(entry.fullest).version
         expected = digests[version] if version < len(digests) else None
         if expected is None or mark_of(expected, found.standing.meta.salt) != entry.mark:
             found.faults.append(f"entry {position} of the feed is not of this history")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from roundtable.engine.v1 import engine_pb2
 from services.runtime import failpoints
 from services.runtime.errors import Reason, ServiceError
@@ -58,7 +60,7 @@ class Moves:
             failpoints.step("move.resolved")
             if await self._games.commit(game, before, step, request):
                 failpoints.step("move.committed")
-                return step.entry.form(before.seat)
+                return step.answer
             # Somebody else moved first; the request is judged again by where the game stands then.
 
     async def _told(
@@ -118,10 +120,20 @@ def entry_of(resolved: engine_pb2.Resolved, salt: bytes) -> Entry:
     """
     public = resolved.public.SerializeToString()
     forms = {seat: update.SerializeToString() for seat, update in resolved.seats.items()}
-    return Entry(
+    made = Entry(
         mark_of(resolved.digest, salt),
         now_ms(),
         resolved.public.HasField("outcome"),
         public,
         {seat: form for seat, form in forms.items() if form != public},
     )
+    owner = _only_told(resolved)
+    return made if owner is None else msgspec.structs.replace(made, public=b"", seats={owner: forms[owner]}, only=owner)
+
+
+def _only_told(resolved: engine_pb2.Resolved) -> int | None:
+    """The seat that changed its standing orders, if nothing else came of the step: that it did so is its secret too."""
+    if len(resolved.inputs) != 1 or resolved.public.events:
+        return None
+    (made,) = resolved.inputs
+    return made.seat if made.kind == engine_pb2.INPUT_KIND_STANDING_ORDERS else None

@@ -74,9 +74,19 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     """Forms that differ from the public one."""
     kind: str = "update"
     """The field of a `WatchResponse` that the forms are."""
+    only: int | None = None
+    """The seat that alone is told of it, if it tells the others nothing; there is no public form then."""
 
-    def form(self, seat: int | None) -> bytes:
+    def form(self, seat: int | None) -> bytes | None:
+        """What a seat or a spectator may see of it; None: that there is a place in the feed, and nothing else."""
+        if self.only is not None:
+            return self.fullest if seat == self.only else None
         return self.public if seat is None else self.seats.get(seat, self.public)
+
+    @property
+    def fullest(self) -> bytes:
+        """The form that tells where the game is: the public one, if there is one."""
+        return self.public if self.only is None else self.seats[self.only]
 
 
 class _Answer(msgspec.Struct, frozen=True, array_like=True):
@@ -157,6 +167,14 @@ class Step:
     """Whose request it was."""
     resolved: engine_pb2.Resolved
     entry: Entry
+
+    @property
+    def answer(self) -> bytes:
+        """The step as the seat may see it; an encoded `Update`."""
+        form = self.entry.form(self.seat)
+        if form is None:
+            raise AssertionError("a step that is not told to the seat that made it")
+        return form
 
 
 class Games:
@@ -247,7 +265,7 @@ class Games:
         """
         resolved, entry = step.resolved, step.entry
         fingerprints = request.fingerprint + NO_REQUEST * (len(resolved.inputs) - 1)
-        answer = _Answer(before.version + 1, entry.form(step.seat))
+        answer = _Answer(before.version + 1, step.answer)
         position: int = await self._store.run(
             _COMMIT,
             [game.game, game.log, game.feed, game.wake, game.due],

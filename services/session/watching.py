@@ -83,7 +83,8 @@ class Watches:
                 cursor, reason = None, session_pb2.SNAPSHOT_REASON_GAP
             else:
                 for entry in entries[1:]:
-                    await send(entry.response(look.seat))
+                    if (response := entry.response(look.seat)) is not None:
+                        await send(response)
                 if entries[-1].last:
                     return
                 cursor = entries[-1].cursor
@@ -110,18 +111,23 @@ class Watches:
                 reason = session_pb2.SNAPSHOT_REASON_GAP
 
     async def _follow(self, game: GameKeys, seat: int | None, cursor: Cursor, send: Send) -> None:
+        clock = asyncio.get_running_loop().time
+        silent_until = clock() + self._heartbeat_seconds
         with self._tails.joined(game, cursor) as tail:
             while True:
                 try:
-                    async with asyncio.timeout(self._heartbeat_seconds):
+                    async with asyncio.timeout_at(silent_until):
                         entries = await tail.after(cursor)
                 except TimeoutError:
                     if not self._tails.woken(game):
                         raise ServiceError(Reason.STORE_UNAVAILABLE, "the store does not tell what happens") from None
                     await send(_response(game, cursor, session_pb2.WatchResponse(heartbeat=session_pb2.Heartbeat())))
+                    silent_until = clock() + self._heartbeat_seconds
                     continue
                 for entry in entries:
-                    await send(entry.response(seat))
+                    if (response := entry.response(seat)) is not None:
+                        await send(response)
+                        silent_until = clock() + self._heartbeat_seconds
                     if entry.last:
                         return
                     cursor = entry.cursor

@@ -348,8 +348,8 @@ async def test_standing_orders_are_set_once_and_answer_for_the_seat(
 
 
 async def test_a_seat_changes_its_orders_within_16_kib_a_game(both: list[Session], seats: Seats, store: Redis) -> None:
-    """A change of n orders with keys of 32 and options of 64 bytes counts 96 n + 32: five of 32 orders leave 864 of 16,384,
-    which is too little for 9, enough for 8, and then for two without any."""
+    """A change of n orders with keys of 32 and options of 64 bytes counts 96 n + 32: five of 32 orders leave 864 of
+    16,384, which is too little for 9, enough for 8, and then for two without any."""
 
     def change(orders: int) -> session_pb2.SetStandingOrdersRequest:
         return session_pb2.SetStandingOrdersRequest(
@@ -404,6 +404,42 @@ async def test_bad_standing_orders_are_refused(
 
 
 # Watching
+
+
+async def test_changed_standing_orders_are_told_to_their_seat_alone(both: list[Session], seats: Seats) -> None:
+    before = (await both[0].view(seats.game_id, seats.tokens[3])).cursor
+    watchers: list[str | None] = [seats.tokens[3], seats.tokens[1], None]
+    live: list[list[session_pb2.WatchResponse]] = [[] for _ in watchers]
+
+    async def follow(number: int) -> None:
+        async for response in both[1].watch(seats.game_id, watchers[number], before, heartbeats=True):
+            live[number].append(response)
+
+    watching = [asyncio.create_task(follow(number)) for number in range(len(watchers))]
+    change = session_pb2.SetStandingOrdersRequest(
+        game_id=seats.game_id, seat_token=seats.tokens[3], request_id=new_request_id(), orders={"nothing": "pass"}
+    )
+    changed = await both[0].stub.SetStandingOrders(change, timeout=SECONDS)
+    after = (await both[0].view(seats.game_id, None)).cursor
+    async with asyncio.timeout(SECONDS):
+        # Whom it tells nothing still gets on, with heartbeats.
+        while not all(feed and feed[-1].cursor == after and feed[-1].HasField("heartbeat") for feed in live):
+            await asyncio.sleep(0.05)
+    assert [[each.update for each in feed if each.HasField("update")] for feed in live] == [[changed.update], [], []]
+
+    (move,) = await seats.play(both[0], Random(SEED), moves=1)
+    async with asyncio.timeout(SECONDS):
+        while not all(any(each.update.version == 2 for each in feed) for feed in live):
+            await asyncio.sleep(0.05)
+    for task in watching:
+        task.cancel()
+    for number, token in enumerate(watchers):
+        told = [each for each in live[number] if each.HasField("update")]
+        assert [each.update.version for each in told] == ([1, 2] if number == 0 else [2])
+        for place, expected in ((before, told), (after, told[-1:])):
+            rest = both[0].watch(seats.game_id, token, place)
+            assert [await anext(rest) for _ in expected] == expected
+    assert move.update.version == 2
 
 
 async def test_every_feed_is_the_game_and_goes_on_from_every_cursor(both: list[Session], seats: Seats) -> None:
@@ -560,7 +596,7 @@ async def test_a_move_is_one_load_and_one_commit(processes: Processes, settings:
             counted = store.info("commandstats")
 
     calls = {name.removeprefix("cmdstat_"): each["calls"] for name, each in counted.items()}
-    within_scripts = {"hmget", "hget", "hset", "hexists", "hincrby", "rpush", "xadd", "spublish"}
+    within_scripts = {"ttl", "hmget", "hget", "hset", "hexists", "hincrby", "rpush", "xadd", "spublish"}
     assert calls.pop("evalsha") == 2
     looking_for_due_work = {"zrange"}
     assert set(calls) - within_scripts - looking_for_due_work <= {"config|resetstat", "ssubscribe"}
