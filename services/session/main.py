@@ -13,11 +13,12 @@ from services.session.abandoned import Abandoned
 from services.session.creation import Creation
 from services.session.due import DueWork
 from services.session.engines import open_engines
+from services.session.keys import find_game
 from services.session.moves import Moves
 from services.session.presence import Presence
 from services.session.records import Records
 from services.session.service import FULL_NAME, SessionService
-from services.session.store import games_of
+from services.session.store import games_of, show_late
 from services.session.tails import Tails
 from services.session.views import Views
 from services.session.watching import Watches
@@ -58,6 +59,7 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
                 "abandoned": Abandoned(store, games, seconds=settings.abandoned_game_seconds).look,
                 "dead": presence.bury,
                 "gone": presence.tell_gone,
+                "show": lambda _bucket, game_id: show_late(store, find_game(game_id)),
             },
             round_seconds=settings.presence_seconds / 3,
         )

@@ -183,6 +183,7 @@ async def depart(store: Store, game: GameKeys, seat: int, name: str, after_secon
         _DEPART,
         [game.game, game.due, shown_set(game.bucket, name)],
         [seat, name, game.id, round(after_seconds * 1000)],
+        confirmed=True,  # nobody would take it back again
     )
 
 

@@ -240,7 +240,7 @@ class Games:
         if found[5] is not None and int(found[5]) < int(found[2]):
             # Somebody's change is not confirmed yet: it may be lost, so that nobody must see it before.
             found = await self._store.run(_LOAD, [game.game], asked, confirmed=True)
-            await self._show(game, int(found[2]))
+            await _show(self._store, game, int(found[2]))
         meta, version, position, mark, state, shown, seat, *earlier = found
         return Game(
             _decode_meta(meta),
@@ -251,9 +251,6 @@ class Games:
             shown is not None,
             _earlier(*earlier) if earlier else None,
         )
-
-    async def _show(self, game: GameKeys, position: int) -> None:
-        await self._store.run(_SHOW, [game.game, game.wake], [position, game.id])
 
     async def commit(self, game: GameKeys, before: Game, step: Step, request: Request) -> bool:
         """Puts a step into a game and wakes its watchers; False if the game has moved on since `before`.
@@ -299,7 +296,7 @@ class Games:
             )
         failpoints.step("move.stored")
         if position and before.held:
-            await self._show(game, position)
+            await _show(self._store, game, position)
         return position > 0
 
     async def log(self, game: GameKeys, version: int | None = None) -> list[bytes]:
@@ -378,7 +375,7 @@ class Games:
         """
         done: int = await self._store.run(
             _REBUILD,
-            [game.game, game.log, game.feed, game.wake],
+            [game.game, game.log, game.feed, game.wake, game.due],
             [
                 before,
                 resolved.version,
@@ -407,7 +404,16 @@ def games_of(store: Store, settings: Settings) -> Games:
 async def show(store: Store, game: GameKeys) -> None:
     """Shows all that the feed of a game has got, once replicas have it, if it waits for that."""
     if store.replicas and (position := await store.run(_UNSHOWN, [game.game], confirmed=True)):
-        await store.run(_SHOW, [game.game, game.wake], [position, game.id])
+        await _show(store, game, position)
+
+
+async def show_late(store: Store, game: GameKeys) -> None:
+    """Due work: as `show`, for a process that confirmed something and died before it showed it."""
+    await _show(store, game, await store.run(_UNSHOWN, [game.game], confirmed=True))
+
+
+async def _show(store: Store, game: GameKeys, position: int) -> None:
+    await store.run(_SHOW, [game.game, game.wake, game.due], [position, game.id])
 
 
 def encode_entry(entry: Entry) -> bytes:

@@ -23,7 +23,7 @@ from loadtests.cluster import Cluster
 from loadtests.cluster import cluster as cluster_in
 from loadtests.faults.proxy import Proxy
 from roundtable.session.v1 import session_pb2
-from services.runtime.errors import Reason
+from services.runtime.errors import Reason, ServiceError
 from services.runtime.processes import Processes
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
@@ -205,6 +205,29 @@ async def test_the_primary_dies(
     async with trouble(ready, other, cluster) as found:
         await made_once(found, dies)
         await asyncio.to_thread(cluster.wait_until_well)
+
+
+async def test_watchers_elsewhere_see_a_move_though_its_process_dies_before_it_shows_it(
+    stopping: Stopping, processes: Processes, settings: Settings, cluster: Cluster
+) -> None:
+    """Replicas have it, so that it is there; nobody looks at the game who would notice."""
+    level = {"store_url": SecretStr(cluster.url), "durability": "replicated"}
+    settings = settings.model_copy(update=level)
+    other, ready = processes.serve("session", settings), stopping("session", settings, "move.stored")
+    async with trouble(ready, other, cluster) as found:
+        seats = await found.other.create()
+        view = await found.other.view(seats.game_id, seats.tokens[0])
+        seat = view.update.asked[0]
+        request = seats.choice(seat, await seats.decision(found.other, seat))
+        feed = asyncio.create_task(follow(found.other, seats, view.cursor, 1))
+
+        call = asyncio.create_task(found.stopping.choose_raw(request))
+        await found.stopped.reached()
+        assert not feed.done()
+        found.stopped.kill()
+
+        assert await asyncio.wait_for(feed, SECONDS) == [1]
+        assert isinstance(await outcome_of(call), ServiceError)
 
 
 async def test_the_session_process_dies_before_it_hears_that_the_move_is_stored(

@@ -22,6 +22,6 @@ if redis.call('HEXISTS', KEYS[1], 's' .. ARGV[1]) == 0 then
   redis.call('HSET', KEYS[1], 's' .. ARGV[1], ARGV[5], 'mark', ARGV[4])
   local position = redis.call('HINCRBY', KEYS[1], 'position', 1)
   redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[6], position .. '-0', 'e', ARGV[3])
-  tell(KEYS[1], KEYS[3], ARGV[7])
+  tell(KEYS[1], KEYS[3], ARGV[7], KEYS[4])
 end
 return 1

@@ -16,5 +16,5 @@ for key = 1, 3 do
   redis.call('EXPIRE', KEYS[key], ARGV[6])
 end
 redis.call('ZREM', KEYS[5], ARGV[8])
-tell(KEYS[1], KEYS[4], ARGV[7])
+tell(KEYS[1], KEYS[4], ARGV[7], KEYS[5])
 return 1

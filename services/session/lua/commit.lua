@@ -47,5 +47,5 @@ if ARGV[12] ~= '0' then
   local time = redis.call('TIME')
   redis.call('ZADD', KEYS[5], 'XX', time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[15], ARGV[14])
 end
-tell(KEYS[1], KEYS[4], ARGV[13])
+tell(KEYS[1], KEYS[4], ARGV[13], KEYS[5])
 return position

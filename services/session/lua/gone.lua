@@ -11,5 +11,5 @@ end
 redis.call('HSET', KEYS[1], 'mark', ARGV[3])
 local position = redis.call('HINCRBY', KEYS[1], 'position', 1)
 redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[4], position .. '-0', 'e', ARGV[2])
-tell(KEYS[1], KEYS[3], ARGV[5])
+tell(KEYS[1], KEYS[3], ARGV[5], KEYS[4])
 return 1

@@ -1,6 +1,6 @@
 -- Puts a table that was made anew from a game's log in the place of the game's table.
 --
--- KEYS  the game, its log, its feed, the wake-up channel of its bucket
+-- KEYS  the game, its log, its feed, the wake-up channel of its bucket, the due work of its bucket
 -- ARGV  1 version where the game is to be; 2 version of the new table; 3 its state; 4 mark; 5 entry of the feed;
 --       6 entries the feed keeps; 7 id of the game; 8 '1' to keep the feed, else it is begun anew
 -- Gives 1, or 0 if the game or its log is elsewhere or nowhere.
@@ -21,5 +21,5 @@ if ARGV[8] ~= '1' then
 end
 redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3], 'mark', ARGV[4], 'position', position)
 redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[6], position .. '-0', 'e', ARGV[5])
-tell(KEYS[1], KEYS[4], ARGV[7])
+tell(KEYS[1], KEYS[4], ARGV[7], KEYS[5])
 return 1
