@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import pkgutil
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import Any
 
 import uvloop
@@ -14,6 +16,7 @@ from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+import roundtable
 from services.runtime.errors import BindError
 from services.runtime.health import Health, Readiness
 from services.runtime.interceptors import CallInterceptor
@@ -102,6 +105,7 @@ async def serving(service: str, full_name: str, settings: Settings, compose: Com
     status = Health()
     health_pb2_grpc.add_HealthServicer_to_server(status, server)
     if settings.reflection:
+        _know_all_contracts()
         reflection.enable_server_reflection((full_name, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     with metrics.served(settings.host, settings.metrics_port) as metrics_address:
         async with compose(Runtime(settings, server, metrics, readiness)):
@@ -118,6 +122,14 @@ async def serving(service: str, full_name: str, settings: Settings, compose: Com
                 await asyncio.sleep(0)  # health watchers learn of it before their streams end
                 interceptor.end_streams()
                 await server.stop(settings.drain_seconds)
+
+
+def _know_all_contracts() -> None:
+    """Makes reflection tell of every message of the contracts: those of the games travel packed into `Any` through
+    services that do not know them, and a client that asks one of these for their descriptors gets what is loaded."""
+    for module in pkgutil.walk_packages(roundtable.__path__, f"{roundtable.__name__}."):
+        if module.name.endswith("_pb2"):
+            import_module(module.name)
 
 
 def _bind(server: aio.Server, settings: Settings) -> int:
