@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -106,17 +106,38 @@ class Roundtable:
         return Seat(self._caller, self._sessions, game_id, number, token, commitment)
 
     async def create_game(
-        self, game: str, seats: int, *, options: Mapping[str, str] | None = None, seed: int | None = None
+        self,
+        game: str,
+        seats: int,
+        *,
+        options: Mapping[str, str] | None = None,
+        seed: int | None = None,
+        player_ids: Sequence[str] = (),
     ) -> list[Seat]:
-        """Creates a game without matchmaking and gives all its seats."""
+        """Creates a game without matchmaking and gives all its seats.
+
+        Args:
+            player_ids: who sits where, for `games`; one for each seat (empty: nobody who is known), or none.
+        """
         request = session.CreateGameRequest(
-            request_id=new_request_id(), game=game, seats=seats, options=options, seed=seed
+            request_id=new_request_id(), game=game, seats=seats, options=options, seed=seed, player_ids=player_ids
         )
         created = await self._caller.call("CreateGame", self._sessions.CreateGame, request)
         return [
             self.seat(created.game_id, number, token, created.commitment)
             for number, token in enumerate(created.seat_tokens)
         ]
+
+    async def games(self, player_id: str, player_token: str) -> AsyncIterator[session.PlayerGame]:
+        """A player's games: those that go on first, the newest first."""
+        request = session.ListGamesRequest(player_id=player_id, player_token=player_token)
+        while True:
+            page = await self._caller.call("ListGames", self._sessions.ListGames, request)
+            for game in page.games:
+                yield game
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
 
 
 @asynccontextmanager

@@ -155,6 +155,21 @@ def admin_game(
 
 @app.command()
 @settings_flags
+def token(
+    player_id: Annotated[str, typer.Argument(metavar="PLAYER", help="id of the player", show_default=False)],
+    settings: Settings,
+) -> int:
+    """Print the token with which a player lists its games; it is made with the services' player key."""
+    from services.runtime.players import player_token
+
+    if settings.player_key is None:
+        return failed("player_key is not set")
+    typer.echo(player_token(settings.player_key.get_secret_value(), player_id))
+    return 0
+
+
+@app.command()
+@settings_flags
 def config(settings: Settings) -> int:
     """Print the settings in force, with secrets masked."""
     rows = [(f"{setting.variable}={setting.value}", setting.description) for setting in describe(settings)]

@@ -35,6 +35,7 @@ class Games:
                     options=dict(pool.options),
                     seed=pool.seed,
                     spectators=True,
+                    player_ids=claim.players,
                 ),
                 timeout=_CALL_SECONDS,
                 metadata=outgoing_metadata(),

@@ -67,6 +67,8 @@ class Claim:
     seat_keys: tuple[bytes, ...]
     attempts: int
     """How often creating the game failed."""
+    players: tuple[str, ...]
+    """Whose tickets they are, as the players named themselves."""
 
     @property
     def request_id(self) -> str:
@@ -181,14 +183,19 @@ class Tickets:
         pool, tickets, seat_keys, attempts = fields
         if pool is None:
             return None
+        names = tuple(str(tickets, "ascii").split())
+        players = [await self._store.call("HGET", bucket.ticket(name), "player") for name in names]
+        if None in players:
+            return None  # it was settled just now, and its tickets are long over
         return Claim(
             claim_id,
             Pool.decode(pool),
-            tuple(str(tickets, "ascii").split()),
+            names,
             tuple(
                 seat_keys[start : start + sealing.KEY_BYTES] for start in range(0, len(seat_keys), sealing.KEY_BYTES)
             ),
             int(attempts),
+            tuple(str(player, "utf-8") for player in players),
         )
 
     async def settle_matched(self, claim: Claim, matched: Sequence[bytes]) -> bool:

@@ -11,6 +11,7 @@ CREATE_REQUEST_ID_MIN = 16
 GAME_MAX = 32
 OPTION_MAX = 64
 PICKS_MAX = 1024
+PAGE_TOKEN_MAX = 256
 ORDER_KEY_MAX = 32
 ORDERS_MAX = 32
 GAME_OPTIONS_MAX = 32
@@ -51,6 +52,16 @@ def check_orders(orders: Mapping[str, str]) -> None:
     for key, option in orders.items():
         check_text("orders", key, ORDER_KEY_MAX)
         check_text("orders", option, OPTION_MAX)
+
+
+def check_player_ids(player_ids: Sequence[str], seats: int) -> None:
+    """One for each seat, of which some can be empty, or none."""
+    if player_ids and len(player_ids) != seats:
+        raise ServiceError(
+            Reason.FIELD_INVALID, "player_ids needs one for each seat, or none at all", field="player_ids"
+        )
+    for player_id in filter(None, player_ids):
+        check_text("player_ids", player_id, ID_MAX)
 
 
 def check_game_options(options: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from services.runtime.store_url import check_store_url, mask_url
+from services.runtime.store_url import MASK, check_store_url, mask_url
 
 ENVIRONMENT_PREFIX = "ROUNDTABLE_"
 
@@ -56,6 +56,10 @@ class Settings(BaseSettings):
         default=(), description="host:port of each engine replica, separated by commas"
     )
     session_address: str | None = Field(default=None, description="host:port of the session service")
+    player_key: Annotated[SecretStr, Field(min_length=16)] | None = Field(
+        default=None,
+        description="secret that players' tokens are made with; without it nobody lists games",
+    )
     allow_seeds: bool = Field(default=False, description="allow games from fixed seeds (development and tests)")
     ticket_seconds: float = Field(
         default=60, gt=0, le=3600, description="life of a waiting ticket that nobody watches, in seconds"
@@ -176,7 +180,7 @@ def describe(settings: Settings) -> Iterator[Setting]:
     for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
-            shown = mask_url(value.get_secret_value())
+            shown = mask_url(value.get_secret_value()) if name.endswith("_url") else MASK
         elif isinstance(value, tuple):
             shown = ",".join(value)
         else:

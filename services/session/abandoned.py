@@ -7,6 +7,7 @@ from services.runtime.errors import Reason, ServiceError
 from services.runtime.logging import get_logger
 from services.runtime.store import Store
 from services.session.keys import due_set, find_game
+from services.session.players import PlayerIndex
 from services.session.store import LOOK_MS, Games, abandoned_work, now_ms
 
 _DAY_SECONDS = 24 * 3600
@@ -15,9 +16,10 @@ _log = get_logger()
 
 
 class Abandoned:
-    def __init__(self, store: Store, games: Games, *, seconds: int) -> None:
+    def __init__(self, store: Store, games: Games, index: PlayerIndex, *, seconds: int) -> None:
         self._store = store
         self._games = games
+        self._player_index = index
         self._seconds = seconds
 
     async def look(self, bucket: int, game_id: str) -> None:
@@ -32,6 +34,7 @@ class Abandoned:
             return
         now, abandoned_at = now_ms(), last.at_ms + self._seconds * 1000
         if abandoned_at > now:
+            await self._player_index.index(game)
             await self._store.call("ZADD", due_set(bucket), "XX", min(abandoned_at, now + LOOK_MS), work)
             return
         try:

@@ -66,6 +66,12 @@ def shown_set(bucket: int, process: str) -> str:
     return f"{_tag(bucket)}:shown:{process}"
 
 
+def player_list(player_id: str) -> str:
+    """The sorted set of a player's games. By a digest, as names of keys get into logs and an id can tell who it is."""
+    digest = blake2b(player_id.encode(), digest_size=_DIGEST_BYTES + 1, person=b"player").hexdigest()
+    return f"{{p{digest}}}:games"
+
+
 def new_game(request_id: str) -> GameKeys:
     """The game that a request to create one makes: the same request, the same game.
 

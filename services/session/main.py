@@ -14,7 +14,9 @@ from services.session.creation import Creation
 from services.session.due import DueWork
 from services.session.engines import open_engines
 from services.session.keys import find_game
+from services.session.listing import Listing
 from services.session.moves import Moves
+from services.session.players import PlayerIndex
 from services.session.presence import Presence
 from services.session.records import Records
 from services.session.service import FULL_NAME, SessionService
@@ -41,6 +43,7 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
         runtime.readiness.needs("engine", engines.check)
         games = games_of(store, settings)
         views, tails = Views(games, engines), Tails(store, games)
+        index = PlayerIndex(store, finished_seconds=settings.finished_game_seconds)
         presence = Presence(store, feed_entries=settings.feed_entries, lease_seconds=settings.presence_seconds)
         watches = Watches(
             games,
@@ -50,15 +53,22 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
             heartbeat_seconds=settings.heartbeat_seconds,
             patience_seconds=settings.slow_watcher_seconds,
         )
-        SessionService(Creation(games, engines), Moves(games, engines), views, watches, Records(games, engines)).add_to(
-            runtime.server
-        )
+        SessionService(
+            Creation(games, index, engines),
+            Moves(games, engines),
+            views,
+            watches,
+            Records(games, engines),
+            Listing(store, views),
+            settings,
+        ).add_to(runtime.server)
         due = DueWork(
             store,
             {
-                "abandoned": Abandoned(store, games, seconds=settings.abandoned_game_seconds).look,
+                "abandoned": Abandoned(store, games, index, seconds=settings.abandoned_game_seconds).look,
                 "dead": presence.bury,
                 "gone": presence.tell_gone,
+                "index": lambda _bucket, game_id: index.index(find_game(game_id)),
                 "show": lambda _bucket, game_id: show_late(store, find_game(game_id)),
             },
             round_seconds=settings.presence_seconds / 3,

@@ -13,10 +13,13 @@ from services.runtime import fields
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.interceptors import Context
 from services.runtime.logging import bind_call, get_logger
+from services.runtime.players import check_player
+from services.runtime.settings import Settings
 from services.session import wire
 from services.session.creation import Creation
 from services.session.cursors import encode_cursor
 from services.session.keys import GameKeys, find_game
+from services.session.listing import PAGE_DEFAULT, PAGE_MAX, Listing
 from services.session.moves import Moves
 from services.session.records import Records
 from services.session.requests import request_of
@@ -31,12 +34,23 @@ _log = get_logger()
 class SessionService:
     """The methods of the contract; responses are encoded."""
 
-    def __init__(self, creation: Creation, moves: Moves, views: Views, watches: Watches, records: Records) -> None:
+    def __init__(
+        self,
+        creation: Creation,
+        moves: Moves,
+        views: Views,
+        watches: Watches,
+        records: Records,
+        listing: Listing,
+        settings: Settings,
+    ) -> None:
         self._creation = creation
         self._moves = moves
         self._views = views
         self._watches = watches
         self._records = records
+        self._listing = listing
+        self._settings = settings
 
     def add_to(self, server: aio.Server) -> None:
         """As the generated function does, but for the encoding: what the engine and the store hand over encoded, which
@@ -61,6 +75,9 @@ class SessionService:
             "GetRecord": make.unary_unary_rpc_method_handler(
                 self.get_record, request_deserializer=session_pb2.GetRecordRequest.FromString
             ),
+            "ListGames": make.unary_unary_rpc_method_handler(
+                self.list_games, request_deserializer=session_pb2.ListGamesRequest.FromString
+            ),
         }
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(FULL_NAME, handlers),))
 
@@ -68,6 +85,7 @@ class SessionService:
         fields.check_text("request_id", request.request_id, fields.ID_MAX, fields.CREATE_REQUEST_ID_MIN)
         fields.check_text("game", request.game, fields.GAME_MAX)
         fields.check_game_options(request.options)
+        fields.check_player_ids(request.player_ids, request.seats)
         created = await self._creation.create(request)
         _log.info("game created", game_id=created.game_id, game=request.game, seats=request.seats)
         return created.SerializeToString()
@@ -126,6 +144,17 @@ class SessionService:
         look = await self._views.look(game, _optional_seat_token(request))
         record = await self._records.record(game, look)
         return session_pb2.GetRecordResponse(record=record).SerializeToString()
+
+    async def list_games(self, request: session_pb2.ListGamesRequest, context: Context) -> bytes:
+        fields.check_text("player_id", request.player_id, fields.ID_MAX)
+        fields.check_text("player_token", request.player_token, fields.ID_MAX)
+        if request.page_size > PAGE_MAX:
+            raise ServiceError(Reason.FIELD_INVALID, f"page_size is above {PAGE_MAX}", field="page_size")
+        if request.page_token:
+            fields.check_text("page_token", request.page_token, fields.PAGE_TOKEN_MAX)
+        check_player(self._settings, request.player_id, request.player_token)
+        page = await self._listing.page(request.player_id, request.page_size or PAGE_DEFAULT, request.page_token)
+        return page.SerializeToString()
 
 
 def _game(game_id: str) -> GameKeys:

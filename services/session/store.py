@@ -29,6 +29,8 @@ TRIM_MS = 10 * 60 * 1000
 LOOK_MS = 24 * 3600 * 1000
 """How often it is looked whether a game is abandoned, at least."""
 
+_INDEX_MS = 2000
+"""When a new game is put into its players' lists by somebody else, if its process died before."""
 ORDERS_BYTES = 16 * 1024
 """What all changes of a seat's standing orders in a game may take, as they stay in its log."""
 _ORDERS_CHANGE_BYTES = 32
@@ -48,6 +50,16 @@ class Meta(msgspec.Struct, frozen=True, array_like=True):
     salt: bytes
     closed: str = ""
     """Why the game was closed before its end; empty if it was not."""
+
+
+class Seated(msgspec.Struct, frozen=True, array_like=True):
+    """Whose games a game is; kept if it has players."""
+
+    game: str
+    """Id of the game that is played."""
+    created_ms: int
+    players: list[str]
+    """Their ids by seat; empty for a seat that has no player."""
 
 
 class Birth(msgspec.Struct, frozen=True, array_like=True):
@@ -201,12 +213,20 @@ class Games:
         return _decode_birth(birth)
 
     async def create(
-        self, game: GameKeys, meta: Meta, birth: Birth, tokens: Sequence[bytes], begun: Begun, entry: Entry
+        self,
+        game: GameKeys,
+        meta: Meta,
+        birth: Birth,
+        tokens: Sequence[bytes],
+        begun: Begun,
+        entry: Entry,
+        seated: Seated | None = None,
     ) -> Birth:
         """Puts a game there unless it is there already, and gives the birth of the one that is there.
 
         Args:
             tokens: digests of the seats' tokens, in the order of the seats.
+            seated: its players, if it has some; they are due to be told.
         """
         fields: Mapping[str | bytes, str | bytes | int] = {
             "meta": _encode(meta),
@@ -217,10 +237,12 @@ class Games:
             "state": begun.state,
             "origin": begun.origin,
             **({"shown": 0} if self._store.replicas else {}),
+            **({"players": _encode(seated)} if seated else {}),
             **{b"t" + token: seat for seat, token in enumerate(tokens)},
         }
         look_after = (abandoned_work(game), entry.at_ms + min(self._abandoned_ms, LOOK_MS))
-        arguments = [_compact(entry), *look_after, *(part for field in fields.items() for part in field)]
+        index = (index_work(game) if seated else "", entry.at_ms + _INDEX_MS)
+        arguments = [_compact(entry), *look_after, *index, *(part for field in fields.items() for part in field)]
         born = await self._store.run(_CREATE, [game.game, game.feed, game.due], arguments, confirmed=True)
         await show(self._store, game)
         return _decode_birth(born)
@@ -431,6 +453,11 @@ def _orders_size(logged: engine_pb2.LoggedInput) -> int:
 def abandoned_work(game: GameKeys) -> str:
     """The name of the work that closes a game in which nothing has happened for long."""
     return f"abandoned {game.id}"
+
+
+def index_work(game: GameKeys) -> str:
+    """The name of the work that puts a game into the lists of its players."""
+    return f"index {game.id}"
 
 
 def now_ms() -> int:

@@ -13,7 +13,7 @@ from services.session.store import Game, Games
 
 class Views:
     def __init__(self, games: Games, engines: Engines) -> None:
-        self._games = games
+        self.games = games
         self._engines = engines
 
     async def look(self, game: GameKeys, seat_token: str | None) -> Game:
@@ -23,11 +23,11 @@ class Views:
             ServiceError: GAME_NOT_FOUND, SEAT_TOKEN_INVALID, SPECTATORS_NOT_ALLOWED, STORE_UNAVAILABLE.
         """
         if seat_token is None:
-            found = await self._games.load(game)
+            found = await self.games.load(game)
             if not found.meta.spectators:
                 raise ServiceError(Reason.SPECTATORS_NOT_ALLOWED, "this game is only for its seats", field="seat_token")
             return found
-        found = await self._games.load(game, token_digest(seat_token))
+        found = await self.games.load(game, token_digest(seat_token))
         if found.seat is None:
             raise seat_token_invalid()
         return found

@@ -24,14 +24,15 @@ from loadtests.cluster import cluster as cluster_in
 from loadtests.faults.proxy import Proxy
 from roundtable.session.v1 import session_pb2
 from services.runtime.errors import Reason, ServiceError
+from services.runtime.players import player_token
 from services.runtime.processes import Processes
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
 from services.session.keys import find_game
 from services.session.log import decode_input
 from tests.faults.conftest import Stopped, Stopping
-from tests.integration.conftest import OwnStore
-from tests.integration.seats import SECONDS, Seats, Session, client_of, new_game, outcome_of, refused
+from tests.integration.conftest import PLAYER_KEY, OwnStore
+from tests.integration.seats import SECONDS, Seats, Session, client_of, new_game, new_request_id, outcome_of, refused
 
 SEED = 20261201
 STEPS = ("move.asked", "move.loaded", "move.resolved", "move.committed")
@@ -280,6 +281,28 @@ async def test_a_game_is_created_once_though_the_session_process_dies(
         for seat, token in enumerate(seats.tokens):
             assert (await other.view(seats.game_id, token)).view.seat == seat
         await seats.play(other, Random(SEED))
+
+
+@pytest.mark.parametrize("step", ["create.stored", "create.indexed"])
+async def test_a_game_gets_into_its_players_lists_though_the_session_process_dies(
+    step: str, stopping: Stopping, settings: Settings, sessions: tuple[Ready, Ready]
+) -> None:
+    """Nobody asks for the game again."""
+    ready = await asyncio.to_thread(stopping, "session", settings, step)
+    stopped, player = Stopped(ready.pid), new_request_id()
+    wanted = session_pb2.ListGamesRequest(player_id=player, player_token=player_token(PLAYER_KEY, player))
+    async with client_of(ready.address, sessions[0].address) as (first, other):
+        call = first.stub.CreateGame(new_game(player_ids=["", "", player, "", ""]), timeout=SECONDS)
+        await stopped.reached()
+        stopped.kill()
+        with pytest.raises(aio.AioRpcError):
+            await call
+
+        async with asyncio.timeout(SECONDS):
+            while not (listed := (await other.stub.ListGames(wanted, timeout=SECONDS)).games):
+                await asyncio.sleep(0.1)
+
+    assert [(game.seat, game.state, game.version) for game in listed] == [(2, session_pb2.GAME_STATE_OPEN, 0)]
 
 
 async def test_a_game_is_created_once_though_two_processes_are_at_it(

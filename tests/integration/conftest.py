@@ -26,6 +26,8 @@ from services.runtime.processes import Processes
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
 
+PLAYER_KEY = "a key of this test run"
+
 _IMAGE = "valkey/valkey:8-alpine"
 
 Start = Callable[[str, Settings], Ready]
@@ -75,6 +77,7 @@ def settings(store_url: str, service_logs: Path) -> Iterator[Settings]:
         settings = Settings(
             store_url=SecretStr(store_url),
             durability="development",
+            player_key=SecretStr(PLAYER_KEY),
             allow_seeds=True,
             drain_seconds=0,
             heartbeat_seconds=0.2,

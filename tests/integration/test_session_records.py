@@ -26,6 +26,7 @@ from services.runtime.settings import Settings, required
 from services.runtime.store import open_store
 from services.session.abandoned import Abandoned
 from services.session.keys import find_game, new_game
+from services.session.players import PlayerIndex
 from services.session.store import Entry, abandoned_work, decode_entry, encode_entry, games_of, now_ms
 from tests.integration.conftest import client_of_store
 from tests.integration.seats import SECONDS, Seats, Session, client_of, new_request_id, refused
@@ -188,7 +189,7 @@ async def test_a_game_that_is_over_keeps_only_the_end_of_its_feed(settings: Sett
             await opened.call("XADD", game.feed, f"{position}-0", "e", encode_entry(entry))
         await opened.call("HSET", game.game, "version", 0)
         await opened.call("EXPIRE", game.feed, 60)
-        await Abandoned(opened, games, seconds=60).look(game.bucket, game.id)
+        await Abandoned(opened, games, PlayerIndex(opened, finished_seconds=60), seconds=60).look(game.bucket, game.id)
         assert [position for position, _ in await games.feed(game, 0)] == [3]
         assert 50 < await opened.call("TTL", game.feed) <= 60
         await opened.call("DEL", game.feed)

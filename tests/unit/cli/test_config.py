@@ -1,5 +1,8 @@
 """`roundtable config`: settings from variables and flags, secrets masked."""
 
+from base64 import urlsafe_b64encode
+from hashlib import blake2b
+
 import pytest
 
 from services.cli.main import main
@@ -66,10 +69,34 @@ def test_an_empty_address_of_a_store_is_none(monkeypatch: pytest.MonkeyPatch) ->
     assert Settings().store_url is None
 
 
+def test_keys_are_not_shown_at_all(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROUNDTABLE_PLAYER_KEY", "the sword in the stone")
+
+    assert main(["config"]) == 0
+
+    out = capsys.readouterr().out
+    assert "ROUNDTABLE_PLAYER_KEY=*** " in out
+    assert "sword" not in out
+
+
+def test_a_players_token_is_made_with_the_key(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["token", "alice"]) == 1
+    assert "player_key is not set" in capsys.readouterr().err
+    monkeypatch.setenv("ROUNDTABLE_PLAYER_KEY", "the sword in the stone")
+
+    assert main(["token", "alice"]) == 0
+
+    digest = blake2b(b"alice", key=blake2b(b"the sword in the stone", digest_size=32).digest(), digest_size=32).digest()
+    assert capsys.readouterr().out == urlsafe_b64encode(digest).decode().rstrip("=") + "\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["--ready-fd", "99"], "--ready-fd or ROUNDTABLE_READY_FD: no such file descriptor is open"),
+        (["--player-key", "short"], "--player-key or ROUNDTABLE_PLAYER_KEY"),
         (["--port", "70000"], "--port or ROUNDTABLE_PORT: Input should be less than or equal to 65535"),
         (["--log-level", "loud"], "--log-level or ROUNDTABLE_LOG_LEVEL"),
         (["--host", "0.0.0.0"], "host 0.0.0.0 is not a loopback address"),

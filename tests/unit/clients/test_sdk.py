@@ -79,6 +79,11 @@ class Session(session_pb2_grpc.SessionServiceServicer):
     async def GetRecord(self, request: session.GetRecordRequest, context: Any) -> session.GetRecordResponse:
         return session.GetRecordResponse(record=Record(game_id=request.game_id))
 
+    async def ListGames(self, request: session.ListGamesRequest, context: Any) -> session.ListGamesResponse:
+        page = int(request.page_token or "0")
+        games = [session.PlayerGame(game_id=f"{request.player_id} {request.player_token} {page}")]
+        return session.ListGamesResponse(games=games, next_page_token=str(page + 1) if page < 2 else "")
+
 
 class Matchmaking(matchmaking_pb2_grpc.MatchmakingServiceServicer):
     def __init__(self) -> None:
@@ -366,3 +371,9 @@ async def test_a_cancelled_call_is_left_at_once(bench: Bench) -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await call
+
+
+async def test_all_pages_of_a_players_games_are_listed(bench: Bench) -> None:
+    found = [game.game_id async for game in bench.roundtable.games("alice", "token")]
+
+    assert found == ["alice token 0", "alice token 1", "alice token 2"]
