@@ -21,6 +21,8 @@ from services.session.keys import BUCKETS, GameKeys, wake_channel
 from services.session.store import Games
 
 _PAUSE_SECONDS = 0.2
+_HEARD_SECONDS = 2.0
+_LOOK_SECONDS = 0.1
 _NEWEST_ENTRIES = 32
 
 _log = get_logger()
@@ -131,9 +133,16 @@ class Tails:
         """Hears the store's wake-ups, for ever."""
         await self._wakeups.listen()
 
-    def woken(self, game: GameKeys) -> bool:
-        """Whether the store's wake-ups for a game are heard."""
-        return self._wakeups.hears(game.wake)
+    async def woken(self, game: GameKeys) -> bool:
+        """Whether the store's wake-ups for a game are heard, or are within a short time, as by a process that has just
+        started or has lost a server of the store."""
+        try:
+            async with asyncio.timeout(_HEARD_SECONDS):
+                while not self._wakeups.hears(game.wake):
+                    await asyncio.sleep(_LOOK_SECONDS)
+        except TimeoutError:
+            return False
+        return True
 
     def _heard(self, channel: str, game_id: str | None) -> None:
         tails = self._tails[channel]

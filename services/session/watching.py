@@ -119,7 +119,7 @@ class Watches:
                     async with asyncio.timeout_at(silent_until):
                         entries = await tail.after(cursor)
                 except TimeoutError:
-                    if not self._tails.woken(game):
+                    if not await self._tails.woken(game):
                         raise ServiceError(Reason.STORE_UNAVAILABLE, "the store does not tell what happens") from None
                     await send(_response(game, cursor, session_pb2.WatchResponse(heartbeat=session_pb2.Heartbeat())))
                     silent_until = clock() + self._heartbeat_seconds
