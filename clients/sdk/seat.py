@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -59,13 +59,21 @@ class Seat:
         request = session.GetViewRequest(game_id=self.game_id, seat_token=self.token)
         return await self._caller.call("GetView", self._service.GetView, request)
 
-    async def watch(self, after: str | None = None, *, show_presence: bool = False) -> AsyncGenerator[Entry, None]:
+    async def watch(
+        self,
+        after: str | None = None,
+        *,
+        show_presence: bool = False,
+        connected: Callable[[Mapping[int, datetime]], None] = lambda _since: None,
+    ) -> AsyncGenerator[Entry, None]:
         """The seat's feed to the end of the game, each entry once, across broken connections. To be closed by whoever
         leaves it earlier.
 
         Args:
             after: cursor of the last entry already seen; without one the feed starts with the present.
             show_presence: the others are told that this seat is connected.
+            connected: told which seats show that they are connected, and since when, whenever that changes. After a
+                cursor, only those that come later are known.
 
         Raises:
             GameClosed: the game was closed before its end.
@@ -77,6 +85,7 @@ class Seat:
             )
             return self._service.Watch(request)
 
+        present: dict[int, datetime] = {}
         while True:
             try:
                 async with aclosing(self._caller.follow(start)) as responses:
@@ -84,6 +93,8 @@ class Seat:
                         after = response.cursor
                         if response.HasField("closed"):
                             raise GameClosed(response.closed.reason)
+                        if _note_presence(present, response):
+                            connected(dict(present))
                         entry = _entry(response)
                         if entry is not None:
                             yield entry
@@ -124,6 +135,20 @@ class Seat:
             game_id=self.game_id, seat_token=self.token, request_id=new_request_id(), orders=orders
         )
         return (await self._caller.call("SetStandingOrders", self._service.SetStandingOrders, request)).update
+
+
+def _note_presence(present: dict[int, datetime], response: session.WatchResponse) -> bool:
+    """Whether something has changed."""
+    before = dict(present)
+    match response.WhichOneof("entry"):
+        case "snapshot":
+            present.clear()
+            present.update((each.seat, each.since.ToDatetime(UTC)) for each in response.snapshot.present)
+        case "presence" if response.presence.connected:
+            present[response.presence.seat] = response.presence.since.ToDatetime(UTC)
+        case "presence":
+            present.pop(response.presence.seat, None)
+    return present != before
 
 
 def _entry(response: session.WatchResponse) -> Entry | None:

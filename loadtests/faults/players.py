@@ -143,8 +143,10 @@ class DifficultSeat(Seat):
         self._think = think
         self._requests: list[session.ChooseRequest] = []
 
-    def watch(self, after: str | None = None, *, show_presence: bool = False) -> AsyncGenerator[Entry, None]:
-        return super().watch(after, show_presence=self.number % 2 == 0)
+    def watch(
+        self, after: str | None = None, *, show_presence: bool = False, **told: Any
+    ) -> AsyncGenerator[Entry, None]:
+        return super().watch(after, show_presence=self.number % 2 == 0, **told)
 
     async def choose(self, decision: Decision, picks: Sequence[str]) -> Update:
         await self._think()

@@ -1,13 +1,15 @@
 """What the SDK does when services refuse, are away, or break off, shown on a real server that does so on purpose."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from datetime import datetime
 from random import Random
 from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from clients.players import play_at_random
 from clients.sdk import (
@@ -301,6 +303,36 @@ async def test_a_feed_of_a_closed_game_ends_with_the_reason_and_its_record_can_b
         await entries(seat)
 
     assert (await seat.record()).game_id == "g"
+
+
+async def test_a_feed_tells_who_is_connected_whenever_that_changes(bench: Bench) -> None:
+    def presence(seat: int, second: int, *, here: bool = True) -> session.Presence:
+        return session.Presence(seat=seat, connected=here, since=Timestamp(seconds=second))
+
+    def told(seat: int, second: int, *, here: bool = True) -> session.WatchResponse:
+        return session.WatchResponse(cursor="1", presence=presence(seat, second, here=here))
+
+    first, again = snapshot("1"), snapshot("7")
+    first.snapshot.present.append(presence(2, 10))
+    again.snapshot.present.append(presence(0, 20))
+    seat = await bench.seat()
+    bench.session.feeds = [
+        [first, told(2, 10), told(0, 20), step("2"), told(2, 30, here=False), away()],
+        [told(3, 40), again, step("8", over=True)],
+    ]
+    changes: list[Mapping[int, datetime]] = []
+
+    async with aclosing(seat.watch(connected=changes.append)) as feed:
+        seen = [entry.update.version async for entry in feed]
+
+    assert seen == [1, 2, 7, 8]
+    assert [{each: int(since.timestamp()) for each, since in change.items()} for change in changes] == [
+        {2: 10},
+        {2: 10, 0: 20},
+        {0: 20},
+        {0: 20, 3: 40},
+        {0: 20},
+    ]
 
 
 async def test_a_refused_feed_ends_at_once(bench: Bench) -> None:
