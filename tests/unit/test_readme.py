@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -17,8 +18,8 @@ def examples(text: str) -> list[str]:
 
 def test_names_every_dependency_with_a_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    required = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
-    required += [*project["dependency-groups"]["build"], *project["project"]["optional-dependencies"]["embedded"]]
+    groups, extras = project["dependency-groups"], project["project"]["optional-dependencies"]
+    required = [*project["project"]["dependencies"], *extras["embedded"], *chain.from_iterable(groups.values())]
     names = {re.split(r"[\[<>=;]", line)[0].strip() for line in required}
     table = README[README.index("## Dependencies") : README.index("## Names and rights")]
     assert {name for name in names if not name.startswith("types-") and name not in table} == set()
