@@ -31,7 +31,11 @@ _ANSWERS = {
     InputKind.ORDER: engine_pb2.INPUT_KIND_STANDING_ANSWER,
 }
 
-_KINDS = {wire: kind for kind, wire in _ANSWERS.items()} | {engine_pb2.INPUT_KIND_STANDING_ORDERS: InputKind.ORDERS}
+_OF_SEATS = {InputKind.LEAVE: engine_pb2.INPUT_KIND_LEAVE, InputKind.JOIN: engine_pb2.INPUT_KIND_JOIN}
+
+_KINDS = {wire: kind for kind, wire in (_ANSWERS | _OF_SEATS).items()} | {
+    engine_pb2.INPUT_KIND_STANDING_ORDERS: InputKind.ORDERS
+}
 
 _BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1)
 
@@ -159,6 +163,10 @@ def apply(table: Table, request: engine_pb2.ResolveRequest) -> Step:
             default = request.default_answer
             fields.check_text("decision", default.decision, fields.ID_MAX)
             return table.answer_default(default.seat, default.decision)
+        case "leave":
+            return table.leave(request.leave.seat)
+        case "join":
+            return table.join()
         case _:
             standing = request.standing_orders
             fields.check_orders(standing.orders)
@@ -186,6 +194,8 @@ def logged(given: Input) -> engine_pb2.LoggedInput:
         return engine_pb2.LoggedInput(
             kind=engine_pb2.INPUT_KIND_STANDING_ORDERS, seat=given.seat, orders=dict(given.orders)
         )
+    if given.kind in _OF_SEATS:
+        return engine_pb2.LoggedInput(kind=_OF_SEATS[given.kind], seat=given.seat)
     return engine_pb2.LoggedInput(
         kind=_ANSWERS[given.kind], seat=given.seat, decision=str(given.ask), picks=given.picks
     )
@@ -198,6 +208,8 @@ def given(logged: engine_pb2.LoggedInput) -> Input:
         raise ServiceError(Reason.FIELD_INVALID, "an input of no kind", field="inputs")
     if kind is InputKind.ORDERS:
         return Input(kind, logged.seat, orders=tuple(sorted(logged.orders.items())))
+    if kind in _OF_SEATS:
+        return Input(kind, logged.seat)
     if not (logged.decision.isascii() and logged.decision.isdigit()):
         raise ServiceError(Reason.FIELD_INVALID, "an input that answers no decision", field="inputs")
     return Input(kind, logged.seat, int(logged.decision), tuple(logged.picks))

@@ -261,6 +261,17 @@ async def test_standing_orders_answer_at_once_and_are_private(bench: Bench) -> N
     assert [event.kind for event in ordered.public.events] == [event.kind for event in by_hand.public.events]
 
 
+async def test_seats_come_and_go_where_the_game_lets_them(bench: Bench) -> None:
+    """Each reaches the rules, which answer for the game."""
+    resolved = (await bench.new(seed=1)).resolved
+
+    left = await bench.refused(resolved.state, leave=engine_pb2.Leave(seat=1))
+    joined = await bench.refused(resolved.state, join=engine_pb2.Join())
+
+    assert (left.reason, left.field) == (Reason.SEATS_FIXED, "seat")
+    assert (joined.reason, joined.reason.code) == (Reason.SEATS_FIXED, grpc.StatusCode.FAILED_PRECONDITION)
+
+
 async def test_a_view_is_a_seats_own_or_a_spectators(bench: Bench) -> None:
     resolved = (await bench.new(seed=1)).resolved
     asked = resolved.public.asked[0]
@@ -621,6 +632,8 @@ async def test_a_game_is_played_again_from_its_origin_and_inputs(bench: Bench) -
         ({"inputs": [{"kind": 1, "decision": "7"}]}, Reason.LOG_BROKEN, {"version": "1"}),
         ({"inputs": [{"kind": 3, "decision": "1"}]}, Reason.LOG_BROKEN, {"version": "1"}),
         ({"inputs": [{"kind": 4, "seat": 9}]}, Reason.LOG_BROKEN, {"version": "1"}),
+        ({"inputs": [{"kind": 5, "seat": 9}]}, Reason.LOG_BROKEN, {"version": "1"}),
+        ({"inputs": [{"kind": 6, "seat": 9}]}, Reason.LOG_BROKEN, {"version": "1"}),
     ],
 )
 async def test_what_cannot_be_played_again_is_refused(
