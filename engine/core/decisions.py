@@ -91,6 +91,18 @@ class Question(msgspec.Struct, Generic[Opt], frozen=True, eq=False):
     ordered: bool
     default: tuple[int, ...]
     declare: Declaration[Opt] | None
+    prefer: tuple[Opt, ...] = ()
+
+    def again(self) -> Question[Opt] | None:
+        """The question as it is declared now, itself if its options are fixed; None if too little is left to pick."""
+        if self.declare is None:
+            return self
+        options = _declared(self.declare)
+        if len(options) < max(self.least, 1):
+            return None
+        return msgspec.structs.replace(
+            self, options=options, default=_default(options, self.least, self.prefer), most=min(self.most, len(options))
+        )
 
     def explain(self, candidate: str) -> Explanation:
         explaining: _Explaining[Opt] = _Explaining(candidate)
@@ -166,10 +178,10 @@ Script = Generator[Any, Any, Any]
 
 
 class Withdrawn(Exception):
-    """Raised inside a rule whose single asked seat left the table."""
+    """Raised inside a rule whose single asked seat left the table, or was left with nothing to choose."""
 
     def __init__(self, seat: int) -> None:
-        super().__init__(f"seat {seat} left")
+        super().__init__(f"the question to seat {seat} was withdrawn")
         self.seat = seat
 
 
@@ -183,27 +195,37 @@ def question(
     ordered: bool = False,
     prefer: Sequence[Opt] = (),
 ) -> Question[Opt]:
-    """Builds a question. Its default is the first of `prefer` that is on offer, else the first `least` options."""
+    """Builds a question. Its default is the first of `prefer` that is on offer, else the first `least` options.
+
+    What a declaration offers is offered anew when a seat leaves while the question is open.
+    """
     declare: Declaration[Opt] | None = None
     if callable(offered):
         declare = offered
-        offer: Offer[Opt] = Offer()
-        declare(offer)
-        options = tuple(offer.options)
+        options = _declared(declare)
     else:
         options = tuple(offered)
-    default = tuple(range(least))
+    default = _default(options, least, prefer)
+    return Question(seat, key, options, least, most, ordered, default, declare, tuple(prefer))
+
+
+def _declared(declare: Declaration[Opt]) -> tuple[Opt, ...]:
+    offer: Offer[Opt] = Offer()
+    declare(offer)
+    return tuple(offer.options)
+
+
+def _default(options: tuple[Opt, ...], least: int, prefer: Sequence[Opt]) -> tuple[int, ...]:
     for preferred in prefer:
         if preferred in options:
-            default = (options.index(preferred),)
-            break
-    return Question(seat, key, options, least, most, ordered, default, declare)
+            return (options.index(preferred),)
+    return tuple(range(least))
 
 
 def ask(
     seat: int, key: str, offered: Declaration[Opt] | Iterable[Opt], *, prefer: Sequence[Opt] = ()
 ) -> Generator[Any, Any, Opt]:
-    """Asks one seat to pick one option; raises `Withdrawn` if that seat leaves."""
+    """Asks one seat to pick one option; raises `Withdrawn` if that seat leaves or nothing is left on offer."""
     picked = yield from ask_several(seat, key, offered, least=1, most=1, prefer=prefer)
     return picked[0]
 
@@ -218,7 +240,7 @@ def ask_several(
     ordered: bool = False,
     prefer: Sequence[Opt] = (),
 ) -> Generator[Any, Any, tuple[Opt, ...]]:
-    """Asks one seat to pick several options; raises `Withdrawn` if that seat leaves."""
+    """Asks one seat to pick several options; raises `Withdrawn` if that seat leaves or too little is left."""
     asked = question(seat, key, offered, least=least, most=most, ordered=ordered, prefer=prefer)
     answers: Answers = yield Ask({seat: asked})
     if seat not in answers:

@@ -123,6 +123,13 @@ class Game(ABC, Generic[S, P]):
         """Raises `Refusal` when that seat may not leave now."""
         raise Refusal(Reason.SEATS_FIXED, f"{self.title} cannot be left", field="seat")
 
+    def depart(self, play: Any, seat: int) -> None:
+        """A seat leaves: as declared here at the script's next safe point, as a game declares otherwise at once.
+
+        What it raises is raised inside the script, where it waits: so the game can end with the departure.
+        """
+        play.departures.append(seat)
+
     def may_join(self, play: Any) -> int:
         """The seat a newcomer would get; raises `Refusal` when nobody may join now."""
         raise Refusal(Reason.SEATS_FIXED, f"{self.title} cannot be joined", field="seat")

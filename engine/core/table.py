@@ -239,21 +239,33 @@ class Table:
     def set_orders(self, seat: int, orders: Mapping[str, str]) -> Step:
         """Replaces a seat's standing orders: question key to option id. They answer at once where they apply."""
         self._check_seat(seat)
-        if self.outcome is not None:
-            raise Refusal(Reason.GAME_OVER, "the game is over")
+        self._check_goes_on()
         if len(orders) > MAX_ORDERS:
             raise Refusal(Reason.TOO_MANY_ORDERS, f"at most {MAX_ORDERS} standing orders are kept", field="orders")
         return self._apply(Input(InputKind.ORDERS, seat, orders=tuple(sorted(orders.items()))))
 
     def leave(self, seat: int) -> Step:
-        """A seat gives up its place; its open answers are withdrawn."""
-        self._check_seat(seat)
-        self.game.may_leave(self.play, seat)
+        """A seat gives up its place; its open answers are withdrawn, and others are asked anew where that can change
+        their options."""
+        self._check_leaver(seat)
         return self._apply(Input(InputKind.LEAVE, seat))
 
     def join(self) -> Step:
         """A newcomer takes the seat that the game names."""
-        return self._apply(Input(InputKind.JOIN, self.game.may_join(self.play)))
+        return self._apply(Input(InputKind.JOIN, self._newcomer()))
+
+    def _check_leaver(self, seat: int) -> None:
+        self._check_seat(seat)
+        self._check_goes_on()
+        self.game.may_leave(self.play, seat)
+
+    def _newcomer(self) -> int:
+        self._check_goes_on()
+        return self.game.may_join(self.play)
+
+    def _check_goes_on(self) -> None:
+        if self.outcome is not None:
+            raise Refusal(Reason.GAME_OVER, "the game is over")
 
     def _check_seat(self, seat: int) -> None:
         if seat not in self.game.seats_of(self.play):
@@ -271,8 +283,7 @@ class Table:
             number = int(decision) if decision.isascii() and decision.isdigit() and len(decision) < 10 else 0
             if 0 < number <= self._asks and str(number) == decision:
                 raise Refusal(Reason.DECISION_CLOSED, "this decision is closed", field="decision")
-            if self.outcome is not None:
-                raise Refusal(Reason.GAME_OVER, "the game is over")
+            self._check_goes_on()
             raise Refusal(Reason.UNKNOWN_DECISION, "no such decision at this table", field="decision")
         if seat in self._answers:
             raise Refusal(Reason.DECISION_CLOSED, "this seat has answered", field="decision")
@@ -309,9 +320,8 @@ class Table:
         if given.kind <= InputKind.ORDER:
             self._hear(given)
         elif given.kind == InputKind.LEAVE:
-            self.play.departures.append(given.seat)
             self.orders.pop(given.seat, None)
-            self._withdraw(given.seat)
+            self._depart(given.seat)
         else:
             self.play.arrivals.append(given.seat)
 
@@ -325,13 +335,34 @@ class Table:
             asking.heard(given.seat, picked)
         self._close_if_settled(asking)
 
+    def _depart(self, seat: int) -> None:
+        try:
+            self.game.depart(self.play, seat)
+        except Exception as raised:
+            self._ask, self._answers = None, {}
+            self._advance(raised)
+        else:
+            self._withdraw(seat)
+
     def _withdraw(self, seat: int) -> None:
+        """Takes a seat's question back, and asks the others anew where their options are not fixed."""
         asking = self._ask
-        if asking is None or seat not in asking.questions:
-            return
-        del asking.questions[seat]
+        assert asking is not None
+        asking.questions.pop(seat, None)
         self._answers.pop(seat, None)
+        changed = False
+        for other, asked in list(asking.questions.items()):
+            again = asked if other in self._answers else asked.again()
+            if again is None:
+                del asking.questions[other]
+            else:
+                asking.questions[other] = again
+            changed = changed or again is not asked
         self._close_if_settled(asking)
+        if changed and self._ask is asking:
+            # Answers to what was asked before are told apart. The number is public: it must not depend on whether
+            # the options, which are not, came out the same.
+            self._asks += 1
 
     def _close_if_settled(self, asking: Ask) -> None:
         if len(self._answers) == len(asking.questions) or (
@@ -360,11 +391,11 @@ class Table:
 
     # Running the script
 
-    def _advance(self, answers: Answers | None) -> None:
-        """Runs the script to its next question or its end."""
+    def _advance(self, given: Answers | Exception | None) -> None:
+        """Runs the script to its next question or its end; it is given answers, or an exception to raise."""
         send = self._script.send
         try:
-            said = send(answers)
+            said = self._script.throw(given) if isinstance(given, Exception) else send(given)
             while isinstance(said, Checkpoint):
                 self._set_mark()
                 said = send(None)
@@ -490,10 +521,9 @@ class Table:
             if given.kind is InputKind.ORDERS:
                 self._check_seat(given.seat)
             elif given.kind is InputKind.LEAVE:
-                self._check_seat(given.seat)
-                self.game.may_leave(self.play, given.seat)
+                self._check_leaver(given.seat)
             elif given.kind is InputKind.JOIN:
-                if self.game.may_join(self.play) != given.seat:
+                if self._newcomer() != given.seat:
                     raise self._broken("another seat would have joined")
             else:
                 self._open_question(given.seat, str(given.ask)).judge(given.picks)

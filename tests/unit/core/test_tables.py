@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from engine.core.chance import Seed
-from engine.core.decisions import Script
+from engine.core.decisions import Offer, Option, Script, Withdrawn, ask
 from engine.core.errors import Reason, Refusal, RuleFault
 from engine.core.events import Event
-from engine.core.games import Registry
+from engine.core.games import Outcome, Registry
 from engine.core.table import MAX_ORDERS, Input, InputKind, Step, Table
 from tests.unit.core import toy
-from tests.unit.core.toy import TOY, TOYS, ToyPlay
+from tests.unit.core.toy import TOY, TOYS, ToyPlay, option
 
 
 def begin(seats: int = 3, seed: int = 1, **options: str) -> Table:
@@ -400,6 +400,73 @@ def test_a_leaver_stays_gone_on_reload() -> None:
         pick(each, 2, "pass")
     assert again.save() == table.save()
     assert again.play.state.seats == [0, 2]
+
+
+class Stopped(Exception):
+    pass
+
+
+class Prompt(toy.Toy):
+    """Its departures count at once; the chair may name another seat, or nobody, and seat 3 ends it by leaving."""
+
+    def depart(self, play: ToyPlay, seat: int) -> None:
+        play.state.seats.remove(seat)
+        play.tell(toy.Went(seat, rule="T8"))
+        if seat == 3:
+            raise Stopped
+
+    def script(self, play: ToyPlay) -> Script:
+        def others(offer: Offer[Option]) -> None:
+            for seat in play.state.seats[1:]:
+                offer(option(f"name:{seat}", "T1"))
+
+        try:
+            named = yield from ask(0, "name", others)
+            play.tell(toy.Tabled(0, named.id, rule="T1"))
+        except Withdrawn as withdrawn:
+            play.tell(toy.TurnLost(withdrawn.seat, rule="T7"))
+        except Stopped:
+            return Outcome("stopped", "T8", ())
+        yield from ask(0, "after", [toy.ROLL])
+
+
+def prompt() -> tuple[Table, Registry]:
+    game = Prompt()
+    return Table.new(game, 4, {}, Seed.fixed(1))[0], Registry([game])
+
+
+def ids(table: Table, seat: int) -> list[str]:
+    question = table.question(seat)
+    return [each.id for each in question.options] if question else []
+
+
+def test_others_are_asked_anew_where_a_departure_changes_what_they_can_pick() -> None:
+    table, games = prompt()
+    assert (table.decision, ids(table, 0)) == ("1", ["name:1", "name:2", "name:3"])
+    assert public(table.leave(2)) == [toy.Went(2, rule="T8")]
+    assert (table.decision, table.asked, ids(table, 0)) == ("2", (0,), ["name:1", "name:3"])
+    assert refused(table, Reason.DECISION_CLOSED, table.answer, 0, "1", ["name:1"]).field == "decision"
+    again = Table.load(games, table.save())
+    assert (again.save(), again.decision, ids(again, 0)) == (table.save(), "2", ["name:1", "name:3"])
+    assert public(pick(again, 0, "name:3")) == [toy.Tabled(0, "name:3", rule="T1")]
+
+
+def test_who_is_left_with_nothing_to_pick_is_not_asked() -> None:
+    game = Prompt()
+    table, _ = Table.new(game, 2, {}, Seed.fixed(1))
+    assert ids(table, 0) == ["name:1"]
+    assert public(table.leave(1)) == [toy.Went(1, rule="T8"), toy.TurnLost(0, rule="T7")]
+    assert ids(table, 0) == ["topic:roll"]
+
+
+def test_what_a_departure_raises_is_raised_inside_the_script() -> None:
+    table, games = prompt()
+    table.leave(1)
+    table = Table.load(games, table.save())
+    table.leave(3)
+    assert (table.outcome, table.asked) == (Outcome("stopped", "T8", ()), ())
+    refused(table, Reason.GAME_OVER, table.leave, 2)
+    refused(table, Reason.GAME_OVER, table.join)
 
 
 def test_a_newcomer_sits_down_at_the_next_safe_point() -> None:
