@@ -23,6 +23,7 @@ PLACES: Mapping[camelot.Place.ValueType, str] = {
     camelot.PLACE_SAXON_WAR: "Saxon War",
 }
 COATS: Mapping[camelot.Coat.ValueType, str] = {
+    camelot.COAT_UNSPECIFIED: "Squire",
     camelot.COAT_ARTHUR: "King Arthur",
     camelot.COAT_GAWAIN: "Sir Gawain",
     camelot.COAT_GALAHAD: "Sir Galahad",
@@ -37,11 +38,16 @@ RELICS: Mapping[camelot.Relic.ValueType, str] = {
     camelot.RELIC_HOLY_GRAIL: "Grail",
 }
 PHASES: Mapping[camelot.Phase.ValueType, str] = {
+    camelot.PHASE_CHALLENGE: "who begins as a squire",
     camelot.PHASE_SHARING: "the knights share cards at the Round Table",
     camelot.PHASE_EVIL: "progression of evil",
     camelot.PHASE_HEROIC: "heroic actions",
     camelot.PHASE_TRAITOR: "the traitor's turn",
     camelot.PHASE_OVER: "the game is over",
+}
+OUT: Mapping[camelot.Standing.ValueType, str] = {
+    camelot.STANDING_DEAD: "dead",
+    camelot.STANDING_LEFT: "left",
 }
 REASONS: Mapping[str, str] = {
     "siege": "twelve siege engines stand around Camelot",
@@ -84,7 +90,7 @@ class CamelotBoard:
             side = "evil and the traitor win"
         who = "nobody was the traitor"
         if traitor is not None:
-            shown = "unmasked" if traitor.standing == camelot.STANDING_UNMASKED else "never unmasked"
+            shown = "unmasked" if traitor.loyalty_shown else "never unmasked"
             who = f"the traitor was {_name(kingdom, traitor.seat)} (seat {traitor.seat}, {shown})"
         return f"{side}: {REASONS[outcome.ending]}; {who}"
 
@@ -201,8 +207,8 @@ def _knights(kingdom: camelot.View, update: Update) -> RenderableType:
         knight = kingdom.knights[seat]
         turn = "▶" if seat == kingdom.turn.active else ""
         name = f"{_name(kingdom, seat)} ({seat})"
-        if knight.standing == camelot.STANDING_DEAD:
-            grid.add_row(turn, name, "dead", style=GONE)
+        if knight.standing in OUT:
+            grid.add_row(turn, name, OUT[knight.standing], style=GONE)
             continue
         life = _pips(knight.life, LIFE_MAX, "♥", EVIL)
         remarks = [remark for remark, on in _remarks(knight, asked=seat in update.asked) if on]

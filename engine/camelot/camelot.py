@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import Iterator
 
 from engine.camelot import events
-from engine.camelot.pieces import COMBATS, FIGURES, SOLO, Card, Ending, Place, Relic, Standing
+from engine.camelot.pieces import COMBATS, FIGURES, SOLO, Card, Coat, Ending, Place, Relic, Standing
 from engine.camelot.state import NOBODY, Knight, Options, State
 from engine.core.events import Event
 from engine.core.games import Play
@@ -25,6 +25,11 @@ class Camelot(Play[State, Options]):
     """The game in play. Knights are meant by their `Knight`, seats by number."""
 
     __slots__ = ()
+
+    def knight_at(self, seat: int | None) -> Knight | None:
+        """The knight of a seat; None for a spectator and for a newcomer who has not sat down (R20.8)."""
+        knights = self.state.knights
+        return knights[seat] if seat is not None and seat < len(knights) else None
 
     @property
     def active(self) -> Knight:
@@ -56,6 +61,10 @@ class Camelot(Play[State, Options]):
             return False
         return knight.life > 0 or (self.state.turn.fatal and knight.seat == self.state.active)
 
+    def stand_in(self, knight: Knight) -> Knight:
+        """Who makes a knight's choices: himself, or once he has left the next living one clockwise (R20.7)."""
+        return self.living(knight.seat)[0] if knight.standing is Standing.LEFT else knight
+
     def everyone(self) -> int:
         return (1 << len(self.state.knights)) - 1
 
@@ -70,9 +79,22 @@ class Camelot(Play[State, Options]):
         return self.state.white_swords + self.state.black_swords
 
     def knows_loyalty(self, knight: Knight) -> bool:
-        """With three players nobody looks before six swords lie (R2.8)."""
-        blind = self.options.blind_loyalty_3p and len(self.state.order) == FIGURES.players_min
+        """In a game begun with three players nobody looks before six swords lie (R2.8, R20.8)."""
+        began_with = sum(not each.joined for each in self.state.knights)
+        blind = self.options.blind_loyalty_3p and began_with == FIGURES.players_min
         return not blind or knight.looked or knight.shown or self.swords >= FIGURES.blind_loyalty_until_swords_3p
+
+    # Coats of Arms
+
+    def take_coat(self) -> Coat:
+        """One of those that nobody has, at random."""
+        coats = self.state.spare_coats
+        return Coat(coats.pop(self.chance.below(len(coats))))
+
+    def give_coat(self, knight: Knight, rule: str) -> None:
+        """A squire becomes a knight: he gets a remaining Coat of Arms at random, and its power at once."""
+        knight.coat = self.take_coat()
+        self.tell(events.Knighted(knight.seat, knight.coat, rule=rule))
 
     # Places
 

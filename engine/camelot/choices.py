@@ -66,6 +66,9 @@ class Verb(IntEnum):
     ACCEPT = 37
     DECLINE = 38
     TAUNT = 39
+    BEGIN_AS_SQUIRE = 40
+    BEGIN_AS_KNIGHT = 41
+    KNIGHT_SQUIRE = 42
 
 
 class Choice(Option, frozen=True, eq=False, kw_only=True):
@@ -293,6 +296,19 @@ GIVE = {
 DEAL_AT_RANDOM = Choice(id="deal_at_random", rule="R2.10", title="Deal at random", verb=Verb.DEAL_AT_RANDOM)
 ACCEPT = Choice(id="accept", rule="R2.10", title="Accept the proposal", verb=Verb.ACCEPT)
 DECLINE = Choice(id="decline", rule="R2.10", title="Decline: deal at random", verb=Verb.DECLINE)
+
+# Squires
+
+AS_SQUIRE = Choice(id="squire", rule="R20.3", title="Begin as a squire", verb=Verb.BEGIN_AS_SQUIRE)
+AS_KNIGHT = Choice(id="knight", rule="R2.2", title="Begin as a knight", verb=Verb.BEGIN_AS_KNIGHT)
+KNIGHT_SQUIRE = {
+    seat: Choice(
+        id=f"squire:{seat}", rule="R20.9", title=f"Have seat {seat} knighted", verb=Verb.KNIGHT_SQUIRE, seat=seat
+    )
+    for seat in SEATS
+}
+ACCEPT_SQUIRE = Choice(id="accept", rule="R20.9", title="Accept the proposal", verb=Verb.ACCEPT)
+DECLINE_SQUIRE = Choice(id="decline", rule="R20.9", title="Decline the proposal", verb=Verb.DECLINE)
 
 # The unmasked traitor
 

@@ -282,6 +282,51 @@ class KnightDied(Event, frozen=True):
     """White cards discarded with him."""
 
 
+class KnightLeft(Event, frozen=True):
+    """His player left the game."""
+
+    seat: int
+    cards: int
+    """White cards discarded with him."""
+
+
+class KnightJoined(Event, frozen=True):
+    """A newcomer sat down, clockwise next to another."""
+
+    seat: int
+    coat: Coat
+    life: int
+    beside: int
+
+
+class DrawerReplaced(Event, frozen=True):
+    """Another makes the choices left for a drawer who has left; he alone sees a card not read aloud yet."""
+
+    drawer: int
+    seat: int
+    cards: Cards = ()
+
+
+class SquiresNamed(Event, frozen=True):
+    """Who begins as a squire."""
+
+    squires: tuple[int, ...]
+
+
+class SquireProposed(Event, frozen=True):
+    """The proposer names the squire to be knighted."""
+
+    proposer: int
+    seat: int
+
+
+class Knighted(Event, frozen=True):
+    """A squire got a Coat of Arms."""
+
+    seat: int
+    coat: Coat
+
+
 class PowerUsed(Event, frozen=True):
     seat: int
     coat: Coat

@@ -45,7 +45,7 @@ from engine.camelot.quests import (
     remove_grail_card,
 )
 from engine.camelot.state import Drawn, Knight, Laid
-from engine.core.decisions import Answers, Script, ask, ask_all, question
+from engine.core.decisions import Answers, Script, Withdrawn, ask, ask_all, question
 
 
 def progression_of_evil(g: Camelot) -> Script:
@@ -100,11 +100,12 @@ def draw(g: Camelot, drawer: Knight) -> Script:
     """The card to resolve; the owner of the Armor draws two and buries one (R9.3)."""
     armor = g.owner(Relic.LANCELOTS_ARMOR) is drawer
     state = g.state
+    reader = g.stand_in(drawer).seat
     resolving = len(state.drawn)
     for _ in range(RELIC_FIGURES[Relic.LANCELOTS_ARMOR].draw if armor else 1):
         card, seen = g.draw_black()
         if card:
-            state.drawn.append(Drawn(card, drawer.seat, seen | 1 << drawer.seat))
+            state.drawn.append(Drawn(card, drawer.seat, seen | 1 << reader))
     number = len(state.drawn) - resolving
     if not number:
         return None
@@ -112,7 +113,7 @@ def draw(g: Camelot, drawer: Knight) -> Script:
     cards = tuple(Card(drawn.card) for drawn in state.drawn[-number:])
     g.tell_some(
         events.BlackCardsDrawn(seat, number, rule="R4.2"),
-        {seat: events.BlackCardsDrawn(seat, number, cards, rule="R4.2")},
+        {reader: events.BlackCardsDrawn(seat, number, cards, rule="R4.2")},
     )
     if number > 1:
         yield from bury_one(g, drawer)
@@ -124,15 +125,34 @@ def bury_one(g: Camelot, drawer: Knight) -> Script:
     state = g.state
     first, second = state.drawn[-2:]
     options = [resolve(Card(first.card), 0), resolve(Card(second.card), int(first.card == second.card))]
-    choice = yield from ask(drawer.seat, "lancelots_armor", options)
+    choice = yield from ask_drawer(g, drawer, "lancelots_armor", options)
+    chooser = g.stand_in(drawer)
     buried = state.drawn.pop(-1 if choice is options[0] else -2)
     state.black_pile.insert(0, buried.card)
     for knight in state.knights:
-        knight.known_bottom = knight.known_bottom + 1 if knight is drawer else 0
+        knight.known_bottom = knight.known_bottom + 1 if knight is chooser else 0
     g.tell_some(
         events.BlackCardBuried(drawer.seat, rule="R9.3"),
-        {drawer.seat: events.BlackCardBuried(drawer.seat, Card(buried.card), rule="R9.3")},
+        {chooser.seat: events.BlackCardBuried(drawer.seat, Card(buried.card), rule="R9.3")},
     )
+
+
+def ask_drawer(g: Camelot, drawer: Knight, key: str, options: Sequence[Choice]) -> Script:
+    """Asks the drawer; once he has left, the next living knight clockwise, who learns what he needs to know (R20.7)."""
+    while True:
+        chooser = g.stand_in(drawer)
+        unread = [drawn for drawn in g.state.drawn if not drawn.seen & 1 << chooser.seat]
+        if unread:
+            for drawn in unread:
+                drawn.seen |= 1 << chooser.seat
+            full = events.DrawerReplaced(
+                drawer.seat, chooser.seat, tuple(Card(drawn.card) for drawn in unread), rule="R20.7"
+            )
+            g.tell_some(events.DrawerReplaced(drawer.seat, chooser.seat, rule="R20.7"), {chooser.seat: full})
+        try:
+            return (yield from ask(chooser.seat, key, options))
+        except Withdrawn:
+            continue
 
 
 def discard_drawn(g: Camelot) -> None:
@@ -150,7 +170,7 @@ def resolve_standard(g: Camelot, drawer: Knight, drawn: Drawn) -> Script:
     quest = g.combat_in_play(card) if combat else STANDARD_QUEST[Card(card)]
     over = quest == Place.NOWHERE or not g.in_play(quest)
     if combat and not over:
-        choice = yield from ask(drawer.seat, "lay_black_card", [FACE_UP, FACE_DOWN])
+        choice = yield from ask_drawer(g, drawer, "lay_black_card", [FACE_UP, FACE_DOWN])
         drawn.face_down = choice is FACE_DOWN
     announce(g, drawn, Place.NOWHERE if over else quest)
     if (yield from excalibur_stops(g, drawer)):
@@ -170,7 +190,7 @@ def resolve_standard(g: Camelot, drawer: Knight, drawn: Drawn) -> Script:
         yield from lay_despair(g, Card.DESPAIR, drawer)
     else:
         if card == Card.MERCENARIES:
-            quest = (yield from ask(drawer.seat, "mercenaries", list(SEND_TO.values()))).place
+            quest = (yield from ask_drawer(g, drawer, "mercenaries", list(SEND_TO.values()))).place
         discard_drawn(g)
         yield from add_warrior(g, quest, drawer, "R5.8")
 
@@ -201,7 +221,10 @@ def excalibur_stops(g: Camelot, drawer: Knight) -> Script:
     owner = g.owner(Relic.EXCALIBUR)
     if owner is None or (owner is not drawer and g.options.excalibur_cancel_drawer == "owner"):
         return False
-    choice = yield from ask(owner.seat, "excalibur", [passing("R9.2"), GIVE_UP_EXCALIBUR])
+    try:
+        choice = yield from ask(owner.seat, "excalibur", [passing("R9.2"), GIVE_UP_EXCALIBUR])
+    except Withdrawn:
+        return False
     if choice.verb is Verb.PASS:
         return False
     drawn = g.state.drawn[-1]
@@ -326,7 +349,7 @@ def guinevere(g: Camelot, drawer: Knight) -> Script:
 
 def mordred(g: Camelot, drawer: Knight) -> Script:
     """B6: joins one war with a warrior of its people; that war needs a second Fight 5."""
-    war = (yield from ask(drawer.seat, "mordred", list(SEND_TO.values()))).place
+    war = (yield from ask_drawer(g, drawer, "mordred", list(SEND_TO.values()))).place
     g.state.drawn.pop()
     g.state.war(war).mordred = True
     g.tell(events.LastingCardBegan(Card.MORDRED, war, rule="B6"))
@@ -383,7 +406,12 @@ def morgan_two_lives(g: Camelot, drawer: Knight) -> Script:
 def ask_volunteers(g: Camelot, able: Sequence[Knight], rule: str) -> Script:
     """Clockwise from the drawer; the first who is willing ends the round."""
     for knight in able:
-        choice = yield from ask(knight.seat, "volunteer", [passing(rule), volunteering(rule)])
+        if knight.standing is not Standing.ALIVE:
+            continue
+        try:
+            choice = yield from ask(knight.seat, "volunteer", [passing(rule), volunteering(rule)])
+        except Withdrawn:
+            continue
         willing = choice.verb is Verb.VOLUNTEER
         g.tell(events.Volunteered(knight.seat, willing, rule=rule))
         if willing:
@@ -408,7 +436,8 @@ def discard_own(g: Camelot, knights: Sequence[Knight], number: int, rule: str) -
         for knight in knights
     )
     for knight in knights:
-        g.discard(knight, bytes(choice.card for choice in answers[knight.seat]), rule)
+        if knight.seat in answers:
+            g.discard(knight, bytes(choice.card for choice in answers[knight.seat]), rule)
 
 
 def own_cards(knight: Knight, rule: str) -> list[Choice]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from engine.camelot import invariants, positions, secrecy, turns, view
+from engine.camelot import invariants, life, positions, secrecy, turns, view
 from engine.camelot.box import BOX
 from engine.camelot.camelot import Camelot
 from engine.camelot.pieces import FIGURES, Ending
@@ -13,11 +13,9 @@ from engine.camelot.rulebook import RULES
 from engine.camelot.state import Options, State
 from engine.core.chance import Chance
 from engine.core.decisions import Script
+from engine.core.errors import Reason, Refusal
 from engine.core.events import Event
 from engine.core.games import Game, OptionSpec
-
-SQUIRES = ("squires", "squire_start_life", "squire_start_cards")
-"""Options of the Squire's Challenge, which is not part of the game yet: they are not on offer."""
 
 
 def text(value: bool | int | str) -> str:
@@ -27,13 +25,12 @@ def text(value: bool | int | str) -> str:
 class ShadowsOverCamelot(Game[State, Options]):
     id = "camelot"
     title = "Shadows over Camelot"
-    rules_version = 1
+    rules_version = 2
     seats = range(FIGURES.players_min, FIGURES.players_max + 1)
     rules = RULES
     options = tuple(
         OptionSpec(option.id, option.title, tuple(map(text, option.values)), text(option.default))
         for option in BOX.options
-        if option.id not in SQUIRES
     )
     endings = tuple(ending.name.lower() for ending in Ending)
     state_type = State
@@ -46,7 +43,7 @@ class ShadowsOverCamelot(Game[State, Options]):
         return positions.build(facts, options, chance)
 
     def seats_of(self, play: Camelot) -> Collection[int]:
-        return range(len(play.state.knights))
+        return range(len(play.state.knights) + len(play.arrivals))
 
     def play(self, state: State, options: Options, chance: Chance) -> Camelot:
         return Camelot(state, options, chance)
@@ -62,6 +59,24 @@ class ShadowsOverCamelot(Game[State, Options]):
 
     def reveals(self) -> frozenset[type[Event]]:
         return secrecy.REVEALING
+
+    def may_leave(self, play: Camelot, seat: int) -> None:
+        knight = play.knight_at(seat)
+        if knight is None:
+            raise Refusal(Reason.SEATS_FIXED, "a newcomer sits down before he can leave", field="seat", rule="R20.8")
+        if knight.standing in turns.OUT_OF_THE_GAME:
+            raise Refusal(Reason.SEATS_FIXED, "this seat is out of the game", field="seat", rule="R20.2")
+
+    def depart(self, play: Camelot, seat: int) -> None:
+        life.leave(play, play.state.knights[seat])
+
+    def may_join(self, play: Camelot) -> int:
+        seat = len(self.seats_of(play))
+        if seat >= FIGURES.players_max:
+            raise Refusal(Reason.SEATS_FIXED, "every seat has been taken", rule="R20.1")
+        if len(play.state.spare_loyalty) <= len(play.arrivals):
+            raise Refusal(Reason.SEATS_FIXED, "every loyalty card has been dealt", rule="R20.8")
+        return seat
 
     def faults(self, play: Camelot) -> Iterable[str]:
         return invariants.faults(play)

@@ -398,9 +398,15 @@ def exchange(g: Camelot, arthur: Knight, other: Knight) -> Script:
     g.state.turn.exchanged = True
     g.tell(events.PowerUsed(arthur.seat, arthur.coat, rule="R14.1"))
     answers = yield from ask_all(
-        question(knight.seat, "give_card", [card_choice("R14.1", Card(card)) for card in sorted(set(knight.hand))])
-        for knight in (arthur, other)
+        (
+            question(knight.seat, "give_card", [card_choice("R14.1", Card(card)) for card in sorted(set(knight.hand))])
+            for knight in (arthur, other)
+        ),
+        settled=lambda _: not (arthur.hand and other.hand),
     )
+    if len(answers) < 2:
+        # One of them has left.
+        return
     for giver in (arthur, other):
         giver.hand.remove(answers[giver.seat][0].card)
     for giver, receiver in ((arthur, other), (other, arthur)):

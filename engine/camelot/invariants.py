@@ -37,7 +37,7 @@ def faults(g: Camelot) -> Iterator[str]:
     for war in WARS:
         if not 0 <= state.war(war).warriors <= QUEST_FIGURES[war].warriors:
             yield f"{state.war(war).warriors} warriors on {war.title}"
-    coats = [knight.coat for knight in state.knights] + [Coat(coat) for coat in state.spare_coats]
+    coats = [knight.coat for knight in state.knights if knight.coat] + [Coat(coat) for coat in state.spare_coats]
     if sorted(coats) != [coat for coat in Coat if coat]:
         yield "coats of arms are lost or doubled"
     for knight in state.knights:

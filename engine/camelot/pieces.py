@@ -77,7 +77,7 @@ class Place(IntEnum):
 
 
 class Coat(IntEnum):
-    """A Coat of Arms: which knight a player is."""
+    """A Coat of Arms: which knight a player is; a squire has none (R20.3)."""
 
     NONE = 0
     ARTHUR = 1
@@ -109,6 +109,8 @@ class Standing(IntEnum):
     ALIVE = 1
     DEAD = 2
     UNMASKED = 3
+    LEFT = 4
+    """His player has left, which is like dying at once (R20.2)."""
 
 
 class Phase(IntEnum):
@@ -119,6 +121,8 @@ class Phase(IntEnum):
     TRAITOR = 4
     """The turn of an unmasked traitor (R15.2)."""
     OVER = 5
+    CHALLENGE = 6
+    """Before everything else, with squires: who begins as one (R20.3)."""
 
 
 class Ending(IntEnum):

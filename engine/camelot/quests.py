@@ -17,11 +17,13 @@ from engine.camelot.pieces import (
     Coat,
     Place,
     Relic,
+    Standing,
     black_value,
 )
 from engine.camelot.sharing import share_reward
+from engine.camelot.squires import knight_a_squire
 from engine.camelot.state import Knight, Laid
-from engine.core.decisions import Script, ask
+from engine.core.decisions import Script, Withdrawn, ask
 
 EVIL_CARDS = (Card.DESPAIR, Card.DESOLATION)
 
@@ -86,7 +88,10 @@ def kay_helps(g: Camelot, kay: Knight) -> Script:
     if not kay.hand:
         return 0
     fights = [card_choice("R14.4", card) for card in FIGHTS if card in kay.hand]
-    choice = yield from ask(kay.seat, "kay_power", [passing("R14.4"), *fights])
+    try:
+        choice = yield from ask(kay.seat, "kay_power", [passing("R14.4"), *fights])
+    except Withdrawn:
+        return 0
     if choice.verb is Verb.PASS:
         return 0
     kay.hand.remove(choice.card)
@@ -244,22 +249,31 @@ def end_quest(g: Camelot, quest: Place, won: bool, ender: Knight, *, by_black_ca
         g.add_engines(penalty.engines, "R8 step 6")
     clear_quest(g, quest)
     for knight in there:
-        g.move(knight, Place.CAMELOT, "R8 step 7")
+        if knight.standing is Standing.ALIVE:
+            g.move(knight, Place.CAMELOT, "R8 step 7")
     if won and g.options.persistent_black_duration == "until_quest_won":
         lift_lasting_cards(g)
     if figures.after != "restart":
         state.over |= 1 << quest
+    if won:
+        yield from knight_a_squire(g, there, ender)
 
 
 def win_relic(g: Camelot, quest: Place, ender: Knight, there: list[Knight], by_black_card: bool) -> None:
-    """To the knight whose action ended the quest; Lancelot won by a black card is his who stands there (R10.8)."""
+    """To the knight whose action ended the quest; Lancelot won by a black card is his who stands there (R10.8).
+
+    With one who has left it is lost (R20.2).
+    """
     name = QUEST_FIGURES[quest].victory.relic
     if name is None:
         return
     relic = Relic[name.upper()]
-    winner = ender
+    winner: Knight | None = ender
     if by_black_card and g.options.armor_when_black_card_ends_lancelot == "knight_present":
-        winner = there[0]
+        winner = there[0] if there else None
+    if winner is None or winner.standing is Standing.LEFT:
+        g.lose_relic(relic, "R20.2")
+        return
     g.state.relics[relic] = winner.seat
     g.tell(events.RelicWon(relic, winner.seat, rule="R8 step 4"))
 

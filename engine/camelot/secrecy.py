@@ -25,6 +25,7 @@ REVEALING: frozenset[type[Event]] = frozenset(
         events.CardsGiven,
         events.CardsPooled,
         events.CardsShared,
+        events.DrawerReplaced,
         events.GameEnded,
         events.LoyaltySeen,
         events.LoyaltyShown,
@@ -38,7 +39,7 @@ REVEALING: frozenset[type[Event]] = frozenset(
 def redeal(g: Camelot, seat: int | None, chance: Chance) -> None:
     """Rearranges white cards, black cards and loyalties that the seat cannot know; sizes and public facts stay."""
     state = g.state
-    viewer = None if seat is None else state.knights[seat]
+    viewer = g.knight_at(seat)
     white = [state.white_pile, state.white_discards]
     white += [knight.hand for knight in state.knights if knight is not viewer]
     if state.pool is not None and not state.pool.public and seat not in state.pool.sharers:

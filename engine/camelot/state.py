@@ -14,6 +14,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
     persistent_black_duration: str
     traitor_in_deck: str
+    squires: bool
+    squire_start_life: int
+    squire_start_cards: int
     blind_loyalty_3p: bool
     unmasked_traitor_steals_card: bool
     armor_when_black_card_ends_lancelot: str
@@ -50,6 +53,8 @@ class Knight(msgspec.Struct, array_like=True):
     """How many cards on top of the black pile he has seen in their order."""
     known_bottom: int = 0
     """How many at its bottom."""
+    joined: bool = False
+    """Came in mid-game (R20.1)."""
 
     @property
     def doomed(self) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from engine.camelot import events
 from engine.camelot.camelot import Camelot
-from engine.camelot.choices import ADD_ENGINE, DRAW_BLACK, TAUNT
+from engine.camelot.choices import ADD_ENGINE, DRAW_BLACK, TAUNT, Choice
 from engine.camelot.evil import draw_and_resolve
 from engine.camelot.life import remove_dead
 from engine.camelot.pieces import FIGURES, Card, Place, Relic, Standing
 from engine.camelot.state import Knight
-from engine.core.decisions import Script, ask
+from engine.core.decisions import Offer, Script, Withdrawn, ask
 
 
 def unmask(g: Camelot, knight: Knight, rule: str) -> None:
@@ -39,6 +39,8 @@ def traitors_turn(g: Camelot) -> Script:
     traitor = g.active
     if g.options.unmasked_traitor_steals_card:
         yield from taunt(g, traitor)
+    if traitor.standing is Standing.LEFT:
+        return
     choice = yield from ask(traitor.seat, "traitors_evil", [DRAW_BLACK, ADD_ENGINE])
     if choice is DRAW_BLACK:
         yield from draw_and_resolve(g, traitor)
@@ -48,10 +50,18 @@ def traitors_turn(g: Camelot) -> Script:
 
 def taunt(g: Camelot, traitor: Knight) -> Script:
     """A random card of a knight of his choice is discarded, unseen by him."""
-    targets = [knight for knight in g.hale() if knight.hand]
-    if not targets:
+
+    def targets(offer: Offer[Choice]) -> None:
+        for knight in g.hale():
+            if knight.hand:
+                offer(TAUNT[knight.seat])
+
+    if not any(knight.hand for knight in g.hale()):
         return
-    choice = yield from ask(traitor.seat, "taunt", [TAUNT[knight.seat] for knight in targets])
+    try:
+        choice = yield from ask(traitor.seat, "taunt", targets)
+    except Withdrawn:
+        return
     victim = g.state.knights[choice.seat]
     for _ in range(FIGURES.taunt_cards):
         card: Card = g.chance.choice(victim.hand)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+
 from engine.camelot import events
 from engine.camelot.camelot import Camelot, GameEnds
 from engine.camelot.evil import progression_of_evil
@@ -21,17 +24,23 @@ from engine.camelot.pieces import (
     Standing,
 )
 from engine.camelot.sharing import round_table_sharing
+from engine.camelot.squires import challenge
 from engine.camelot.state import Knight, Options, State, Turn, War, empty_combat
 from engine.camelot.traitor import traitors_turn
 from engine.core.chance import Chance
-from engine.core.decisions import CHECKPOINT, Script
+from engine.core.decisions import CHECKPOINT, Script, Withdrawn
 from engine.core.games import Outcome
+
+OUT_OF_THE_GAME = (Standing.DEAD, Standing.LEFT)
 
 # Set-up
 
 
 def deal(seats: int, options: Options, chance: Chance) -> State:
-    """Coats of Arms, loyalty, black pile, white pile and hands, shuffled in this order (section 2)."""
+    """Coats of Arms, loyalty, black pile, white pile and hands, shuffled in this order (section 2).
+
+    With squires everybody has what a squire has, until his player chooses (R20.3).
+    """
     coats = bytearray(coat for coat in Coat if coat)
     chance.shuffle(coats)
     loyalty = loyalty_deck(seats, options)
@@ -43,15 +52,17 @@ def deal(seats: int, options: Options, chance: Chance) -> State:
     for _ in range(seats * len(merlins)):
         white.remove(Card.MERLIN)
     chance.shuffle(white)
+    cards = options.squire_start_cards if options.squires else FIGURES.opening_white_cards
+    life = options.squire_start_life if options.squires else FIGURES.life_start
     knights = []
     for seat in range(seats):
-        dealt = bytes(white.pop() for _ in range(FIGURES.opening_white_cards))
+        dealt = bytes(white.pop() for _ in range(cards))
         hand = bytearray(sorted(merlins + dealt))
-        knights.append(Knight(seat, Coat(coats.pop()), FIGURES.life_start, bool(loyalty.pop()), hand))
-    first = next((knight.seat for knight in knights if knight.coat is Coat.ARTHUR), 0)
+        coat = Coat.NONE if options.squires else Coat(coats.pop())
+        knights.append(Knight(seat, coat, life, bool(loyalty.pop()), hand, shown=loyalty_lies_open(seats, options)))
     return State(
-        phase=Phase.SHARING,
-        active=first,
+        phase=Phase.CHALLENGE if options.squires else Phase.SHARING,
+        active=first_seat(knights),
         order=list(range(seats)),
         knights=knights,
         white_pile=white,
@@ -71,6 +82,11 @@ def deal(seats: int, options: Options, chance: Chance) -> State:
     )
 
 
+def first_seat(knights: Sequence[Knight]) -> int:
+    """Arthur's, else that of the youngest player, who is in seat 0 (R2.12)."""
+    return next((knight.seat for knight in knights if knight.coat is Coat.ARTHUR), 0)
+
+
 def deck(cards: tuple[Card, ...]) -> bytearray:
     return bytearray(card for card in cards for _ in range(CARD_FIGURES[card].copies))
 
@@ -81,6 +97,12 @@ def loyalty_deck(seats: int, options: Options) -> bytearray:
         return bytearray(FIGURES.loyalty_total - 1)
     loyal = seats if options.traitor_in_deck == "among_us" else FIGURES.loyalty_total - 1
     return bytearray([0] * loyal + [1])
+
+
+def loyalty_lies_open(began_with: int, options: Options) -> bool:
+    """Without a traitor the cards lie face up as reminders (R2.9), if nobody has to wait for his (R20.6)."""
+    blind = options.blind_loyalty_3p and began_with == FIGURES.players_min
+    return options.traitor_in_deck == "none" and not blind
 
 
 # Turns
@@ -97,34 +119,51 @@ def script(g: Camelot) -> Script:
     return outcome(g)
 
 
+def challenge_phase(g: Camelot) -> Script:
+    yield from challenge(g)
+    g.state.active = g.living(first_seat(g.state.knights))[0].seat
+    g.state.phase = Phase.SHARING
+
+
 def sharing_phase(g: Camelot) -> Script:
     yield from round_table_sharing(g)
-    begin_turn(g, g.state.active)
+    begin_turn(g, g.living()[0].seat)
 
 
 def evil_phase(g: Camelot) -> Script:
-    yield from progression_of_evil(g)
+    yield from or_leaving(progression_of_evil(g))
     count_swords(g)
-    if g.state.turn.ends or g.active.doomed:
+    if turn_is_over(g) or g.active.doomed:
         end_turn(g)
     else:
         g.state.phase = Phase.HEROIC
 
 
 def heroic_phase(g: Camelot) -> Script:
-    yield from heroic_step(g)
+    yield from or_leaving(heroic_step(g))
     count_swords(g)
-    if g.state.turn.ends or (g.active.doomed and not g.state.turn.fatal):
+    if turn_is_over(g) or (g.active.doomed and not g.state.turn.fatal):
         end_turn(g)
 
 
 def traitor_phase(g: Camelot) -> Script:
-    yield from traitors_turn(g)
+    yield from or_leaving(traitors_turn(g))
     count_swords(g)
     end_turn(g)
 
 
+def or_leaving(part: Script) -> Script:
+    """A part of a turn, or as much of it as comes before its player leaves (R20.7)."""
+    with suppress(Withdrawn):
+        yield from part
+
+
+def turn_is_over(g: Camelot) -> bool:
+    return g.state.turn.ends or g.active.standing is Standing.LEFT
+
+
 PHASES = {
+    Phase.CHALLENGE: challenge_phase,
     Phase.SHARING: sharing_phase,
     Phase.EVIL: evil_phase,
     Phase.HEROIC: heroic_phase,
@@ -133,12 +172,29 @@ PHASES = {
 
 
 def end_turn(g: Camelot) -> None:
-    """The dead leave, then the next player clockwise; the dead are skipped (R13.2, R3.4)."""
+    """The dead leave, newcomers sit down, then the next player clockwise; the dead are skipped (R13.2, R3.4, R20.8)."""
     bury_the_dead(g)
     g.state.turns += 1
+    for seat in g.arrivals:
+        sit_down(g, seat)
+    g.arrivals.clear()
     following = list(g.clockwise(g.state.active))[1:]
-    player = next((knight for knight in following if knight.standing is not Standing.DEAD), g.active)
+    player = next((knight for knight in following if knight.standing not in OUT_OF_THE_GAME), g.active)
     begin_turn(g, player.seat)
+
+
+def sit_down(g: Camelot, seat: int) -> None:
+    """A newcomer, immediately left of Arthur, else of who was to begin (R20.1)."""
+    state = g.state
+    beside = first_seat(state.knights)
+    loyalty = state.spare_loyalty.pop(g.chance.below(len(state.spare_loyalty)))
+    coat = g.take_coat()
+    shown = loyalty_lies_open(sum(not knight.joined for knight in state.knights), g.options)
+    knight = Knight(seat, coat, FIGURES.join_life, bool(loyalty), shown=shown, joined=True)
+    state.knights.append(knight)
+    state.order.insert(state.order.index(beside) + 1, seat)
+    g.tell(events.KnightJoined(seat, coat, knight.life, beside, rule="R20.1"))
+    g.draw_to_hand(knight, FIGURES.join_cards, "R20.1")
 
 
 def begin_turn(g: Camelot, seat: int) -> None:

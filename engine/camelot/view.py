@@ -27,6 +27,7 @@ Cards = tuple[Card, ...]
 class KnightView(msgspec.Struct, frozen=True):
     seat: int
     coat: Coat
+    """NONE for a squire."""
     life: int
     place: Place
     standing: Standing
@@ -36,6 +37,8 @@ class KnightView(msgspec.Struct, frozen=True):
     traitor: bool | None
     """None where the viewer may not know."""
     relics: tuple[Relic, ...]
+    joined: bool
+    """Came in mid-game."""
 
 
 class BlackCardView(msgspec.Struct, frozen=True):
@@ -126,11 +129,13 @@ class CamelotView(msgspec.Struct, frozen=True):
     pool: PoolView | None
     private: PrivateView | None
     ending: Ending | None
+    arriving: tuple[int, ...]
+    """Seats of newcomers who sit down when the turn is over."""
 
 
 def view(g: Camelot, seat: int | None) -> CamelotView:
     state = g.state
-    viewer = None if seat is None else state.knights[seat]
+    viewer = g.knight_at(seat)
     return CamelotView(
         turn=TurnView(
             state.active,
@@ -167,6 +172,7 @@ def view(g: Camelot, seat: int | None) -> CamelotView:
         pool=pool_view(state, seat),
         private=None if viewer is None else private_view(state, viewer),
         ending=Ending(state.ending) if state.ending else None,
+        arriving=tuple(g.arrivals),
     )
 
 
@@ -190,6 +196,7 @@ def knight_view(g: Camelot, knight: Knight, viewer: Knight | None) -> KnightView
         knight.shown,
         knight.traitor if open_to_viewer else None,
         tuple(relic for relic in Relic if g.owner(relic) is knight),
+        knight.joined,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from engine.camelot import events
 from engine.camelot.camelot import Camelot
@@ -22,12 +23,12 @@ from engine.camelot.choices import (
 )
 from engine.camelot.evil import discard_own, look_at_black, own_cards
 from engine.camelot.life import gain_life
-from engine.camelot.pieces import CARD_FIGURES, COMBATS, QUESTS, WARS, Card, Place
+from engine.camelot.pieces import CARD_FIGURES, COMBATS, QUESTS, WARS, Card, Place, Standing
 from engine.camelot.quests import move_excalibur, remove_from_row
 from engine.camelot.sharing import share_reward
 from engine.camelot.state import Knight
 from engine.camelot.traitor import unmask
-from engine.core.decisions import Script, ask, ask_several
+from engine.core.decisions import Offer, Script, Withdrawn, ask, ask_several
 
 
 def play_special(g: Camelot, knight: Knight, card: Card) -> Script:
@@ -35,7 +36,8 @@ def play_special(g: Camelot, knight: Knight, card: Card) -> Script:
     knight.hand.remove(card)
     g.state.played = card
     g.tell(events.WhiteCardPlayed(knight.seat, card, rule="R6.20"))
-    yield from EFFECTS[card](g, knight)
+    with suppress(Withdrawn):  # The player has left, or the knight whom he meant.
+        yield from EFFECTS[card](g, knight)
     if g.state.played:
         g.state.white_discards.append(card)
         g.state.played = 0
@@ -96,12 +98,15 @@ def clairvoyance(g: Camelot, knight: Knight) -> Script:
 def convocation(g: Camelot, knight: Knight) -> Script:
     """W5: knights may return to Camelot; those gathered there share a card each."""
     for other in g.living(knight.seat):
-        if other.place == Place.CAMELOT:
+        if other.place in (Place.CAMELOT, Place.NOWHERE):
             continue
         if g.options.convocation_return == "must":
             g.move(other, Place.CAMELOT, "W5")
         elif g.gains_cards(other):
-            choice = yield from ask(other.seat, "convocation", [STAY, RETURN])
+            try:
+                choice = yield from ask(other.seat, "convocation", [STAY, RETURN])
+            except Withdrawn:
+                continue
             if choice is RETURN:
                 g.move(other, Place.CAMELOT, "W5")
     gathered = [other for other in g.living(knight.seat) if other.place == Place.CAMELOT and g.gains_cards(other)]
@@ -146,18 +151,28 @@ def lady_of_the_lake(g: Camelot, knight: Knight) -> Script:
 def messenger(g: Camelot, knight: Knight) -> Script:
     """W9: gives cards to another knight; nothing comes back."""
     figures = CARD_FIGURES[Card.MESSENGER].params
-    others = [other for other in g.hale(knight.seat) if other is not knight]
-    if not others or not knight.hand:
+    if not knight.hand:
         return
-    target = yield from ask(knight.seat, "messenger", [KNIGHT[other.seat] for other in others])
+
+    def receivers(offer: Offer[Choice]) -> None:
+        for other in g.hale(knight.seat):
+            if other is not knight:
+                offer(KNIGHT[other.seat])
+
+    def gifts(offer: Offer[Choice]) -> None:
+        if receiver.standing is Standing.ALIVE:
+            for card in own_cards(knight, "W9"):
+                offer(card)
+
+    if len(g.hale(knight.seat)) < 2:
+        return
+    receiver = g.state.knights[(yield from ask(knight.seat, "messenger", receivers)).seat]
     most = min(figures.give_max, len(knight.hand))
-    picked = yield from ask_several(
-        knight.seat, "messenger_cards", own_cards(knight, "W9"), least=min(figures.give_min, most), most=most
-    )
+    picked = yield from ask_several(knight.seat, "messenger_cards", gifts, least=min(figures.give_min, most), most=most)
     cards = bytes(choice.card for choice in picked)
     for card in cards:
         knight.hand.remove(card)
-    g.pass_cards(knight, g.state.knights[target.seat], cards, "W9")
+    g.pass_cards(knight, receiver, cards, "W9")
 
 
 def piety(g: Camelot, knight: Knight) -> Script:

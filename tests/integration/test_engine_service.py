@@ -261,15 +261,30 @@ async def test_standing_orders_answer_at_once_and_are_private(bench: Bench) -> N
     assert [event.kind for event in ordered.public.events] == [event.kind for event in by_hand.public.events]
 
 
-async def test_seats_come_and_go_where_the_game_lets_them(bench: Bench) -> None:
-    """Each reaches the rules, which answer for the game."""
-    resolved = (await bench.new(seed=1)).resolved
+async def test_seats_come_and_go_and_the_game_is_played_again_with_them(bench: Bench) -> None:
+    made = await bench.new(seed=1)
+    left = await bench.resolve(made.resolved.state, leave=engine_pb2.Leave(seat=1))
+    joined = await bench.resolve(left.state, join=engine_pb2.Join())
 
-    left = await bench.refused(resolved.state, leave=engine_pb2.Leave(seat=1))
-    joined = await bench.refused(resolved.state, join=engine_pb2.Join())
+    assert [event.kind for event in left.public.events] == ["knight_left"]
+    assert 1 not in left.public.asked
+    assert sorted(joined.seats) == list(range(SEATS + 1))
+    assert list(left.inputs) == [engine_pb2.LoggedInput(kind=engine_pb2.INPUT_KIND_LEAVE, seat=1)]
+    assert list(joined.inputs) == [engine_pb2.LoggedInput(kind=engine_pb2.INPUT_KIND_JOIN, seat=SEATS)]
+    newcomer = await bench.stub.View(engine_pb2.ViewRequest(state=joined.state, seat=SEATS))
+    seen = camelot_pb2.View()
+    assert newcomer.view.detail.Unpack(seen)
+    assert (list(seen.arriving), len(seen.knights), seen.HasField("private")) == ([SEATS], SEATS, False)
+    again = await bench.stub.Replay(engine_pb2.ReplayRequest(origin=made.origin, inputs=[*left.inputs, *joined.inputs]))
+    assert again.resolved.state == joined.state
 
-    assert (left.reason, left.field) == (Reason.SEATS_FIXED, "seat")
-    assert (joined.reason, joined.reason.code) == (Reason.SEATS_FIXED, grpc.StatusCode.FAILED_PRECONDITION)
+    gone = await bench.refused(joined.state, leave=engine_pb2.Leave(seat=1))
+    assert (gone.reason, gone.field, gone.metadata["rule"]) == (Reason.SEATS_FIXED, "seat", "R20.2")
+    nobody = await bench.refused(joined.state, leave=engine_pb2.Leave(seat=SEATS + 1))
+    assert (nobody.reason, nobody.field) == (Reason.FIELD_INVALID, "seat")
+    full = await bench.resolve(joined.state, join=engine_pb2.Join())
+    eighth = await bench.refused(full.state, join=engine_pb2.Join())
+    assert (eighth.reason, eighth.reason.code) == (Reason.SEATS_FIXED, grpc.StatusCode.FAILED_PRECONDITION)
 
 
 async def test_a_view_is_a_seats_own_or_a_spectators(bench: Bench) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import pytest
 from engine.catalogue import GAMES
 from engine.core.chance import Seed
 from engine.core.decisions import Option, Question
+from engine.core.errors import Refusal
 from engine.core.games import AnyGame
 from engine.core.table import Step, Table
 
@@ -24,13 +25,21 @@ ENDLESS = 20_000
 
 
 class Move(NamedTuple):
-    """An input, so that it can be given to two tables alike: an answer, else standing orders, else a default."""
+    """An input, so that it can be given to two tables alike: an answer, standing orders, a coming or a going, else a
+    default."""
 
     seat: int
     picks: tuple[str, ...] | None = None
     orders: Mapping[str, str] | None = None
+    leaves: bool = False
+    joins: bool = False
+    """A newcomer gets the seat."""
 
     def apply(self, table: Table) -> Step:
+        if self.leaves:
+            return table.leave(self.seat)
+        if self.joins:
+            return table.join()
         if self.picks is not None:
             return table.answer(self.seat, table.decision, self.picks)
         if self.orders is not None:
@@ -95,10 +104,38 @@ def random_move(table: Table, random: Random) -> Move:
     return Move(seat, random_picks(question, random))
 
 
-def moves(table: Table, random: Random) -> Iterator[Move]:
-    """Random moves to the end of the game; the caller applies each before asking for the next."""
+def goings(table: Table) -> list[Move]:
+    """Each seat that may leave now."""
+    if table.outcome is not None:
+        return []
+    return [Move(seat, leaves=True) for seat in seats_of(table) if not refused(table.game.may_leave, table.play, seat)]
+
+
+def comings(table: Table) -> list[Move]:
+    """The newcomer who may join now, if one may."""
+    if table.outcome is not None or refused(table.game.may_join, table.play):
+        return []
+    return [Move(table.game.may_join(table.play), joins=True)]
+
+
+def refused(may: Callable[..., object], *arguments: object) -> bool:
+    try:
+        may(*arguments)
+    except Refusal:
+        return True
+    return False
+
+
+def moves(table: Table, random: Random, restlessness: float = 0) -> Iterator[Move]:
+    """Random moves to the end of the game; the caller applies each before asking for the next.
+
+    Args:
+        restlessness: how often a seat leaves, and how often one joins, in the place of an answer; from 0 to 0.5.
+    """
     for _ in range(ENDLESS):
         if table.outcome is not None:
             return
-        yield random_move(table, random)
+        chance = random.random() if restlessness else 1
+        come_or_go = goings(table) if chance < restlessness else comings(table) if chance < 2 * restlessness else []
+        yield random.choice(come_or_go) if come_or_go else random_move(table, random)
     pytest.fail(f"{table.game.id} did not end within {ENDLESS} inputs")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from engine.core.chance import SECRET_BYTES, Chance, Seed
 from engine.core.games import AnyGame, Registry
 from engine.core.table import Step, Table
-from tests.property.playing import Move, random_picks
+from tests.property.playing import Move, goings, random_picks
 from tests.property.test_saving import of_question
 
 SEVERAL = 4
@@ -75,7 +75,7 @@ def compare(dealt: Table, redealt: Table, viewer: int | None) -> Iterator[str]:
 
 
 def shared_moves(dealt: Table, redealt: Table, random: Random) -> Iterator[Move]:
-    """Every answer that can be given with either deal; of answers with several picks, some."""
+    """Every answer that can be given with either deal; of answers with several picks, some; and that a seat leaves."""
     for seat in dealt.asked:
         one, other = dealt.question(seat), redealt.question(seat)
         assert one is not None
@@ -88,6 +88,8 @@ def shared_moves(dealt: Table, redealt: Table, random: Random) -> Iterator[Move]
             picks = random_picks(one, random)
             if is_legal(redealt, seat, picks):
                 yield Move(seat, picks)
+    if gone := [move for move in goings(dealt) if move in goings(redealt)]:
+        yield random.choice(gone)
 
 
 def is_legal(table: Table, seat: int, picks: tuple[str, ...]) -> bool:

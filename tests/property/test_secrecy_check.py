@@ -10,6 +10,7 @@ import pytest
 
 from engine.core.chance import Seed
 from engine.core.decisions import CHECKPOINT, Script, ask, ask_all, question
+from engine.core.errors import Reason, Refusal
 from engine.core.events import Event, Told
 from engine.core.games import AnyGame, Outcome, Play
 from engine.core.table import Table
@@ -49,6 +50,9 @@ def with_script(script: Callable[[ToyPlay], Script]) -> AnyGame:
         def script(self, play: Any) -> Script:
             yield from script(play)
             return Outcome("played_out", "T9", ())
+
+        def may_leave(self, play: Any, seat: int) -> None:
+            raise Refusal(Reason.SEATS_FIXED, "these scripts do not reckon with it")
 
     return Scripted()
 

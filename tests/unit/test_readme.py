@@ -7,6 +7,8 @@ import tomllib
 from itertools import chain
 from pathlib import Path
 
+from engine.camelot.game import CAMELOT
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
@@ -23,6 +25,15 @@ def test_names_every_dependency_with_a_reason() -> None:
     names = {re.split(r"[\[<>=;]", line)[0].strip() for line in required}
     table = README[README.index("## Dependencies") : README.index("## Names and rights")]
     assert {name for name in names if not name.startswith("types-") and name not in table} == set()
+
+
+def test_gives_the_values_of_variants_as_they_are_on_offer() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| ((?:`\w+`,? ?)+) \|", README, re.MULTILINE)
+    offered = {option.id: (option.default, *option.values) for option in CAMELOT.options}
+    assert {"traitor_in_deck", "squires", "blind_loyalty_3p"} <= {name for name, _ in rows}
+    for name, values in rows:
+        shown = re.findall(r"\w+", values)
+        assert shown == list(dict.fromkeys(offered[name])), name
 
 
 def test_names_only_make_targets_that_exist() -> None:
