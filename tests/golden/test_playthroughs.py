@@ -27,6 +27,8 @@ PLAYTHROUGHS = (
     _camelot("no-traitor", 5, 5, traitor_in_deck="none"),
     _camelot("perhaps-a-traitor", 7, 6),
     _camelot("no-traitor", 7, 15, traitor_in_deck="none"),
+    _camelot("among-us", 5, 5, traitor_in_deck="among_us"),
+    _camelot("squires", 4, 6, squires="true", squire_start_life="3", squire_start_cards="4"),
 )
 
 
