@@ -32,6 +32,11 @@ class Camelot(Play[State, Options]):
         return knights[seat] if seat is not None and seat < len(knights) else None
 
     @property
+    def began_with(self) -> int:
+        """How many players the game was dealt for."""
+        return sum(not knight.joined for knight in self.state.knights)
+
+    @property
     def active(self) -> Knight:
         return self.state.knights[self.state.active]
 
@@ -80,8 +85,7 @@ class Camelot(Play[State, Options]):
 
     def knows_loyalty(self, knight: Knight) -> bool:
         """In a game begun with three players nobody looks before six swords lie (R2.8, R20.8)."""
-        began_with = sum(not each.joined for each in self.state.knights)
-        blind = self.options.blind_loyalty_3p and began_with == FIGURES.players_min
+        blind = self.options.blind_loyalty_3p and self.began_with == FIGURES.players_min
         return not blind or knight.looked or knight.shown or self.swords >= FIGURES.blind_loyalty_until_swords_3p
 
     # Coats of Arms

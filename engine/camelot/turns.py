@@ -189,7 +189,7 @@ def sit_down(g: Camelot, seat: int) -> None:
     beside = first_seat(state.knights)
     loyalty = state.spare_loyalty.pop(g.chance.below(len(state.spare_loyalty)))
     coat = g.take_coat()
-    shown = loyalty_lies_open(sum(not knight.joined for knight in state.knights), g.options)
+    shown = loyalty_lies_open(g.began_with, g.options)
     knight = Knight(seat, coat, FIGURES.join_life, bool(loyalty), shown=shown, joined=True)
     state.knights.append(knight)
     state.order.insert(state.order.index(beside) + 1, seat)
