@@ -15,6 +15,7 @@ from engine.core.chance import Chance
 from engine.core.decisions import Script
 from engine.core.errors import Reason, Refusal
 from engine.core.events import Event
+from engine.core.facts import Deck, Fault
 from engine.core.games import Game, OptionSpec
 
 
@@ -38,9 +39,6 @@ class ShadowsOverCamelot(Game[State, Options]):
 
     def deal(self, seats: int, options: Options, chance: Chance) -> State:
         return turns.deal(seats, options, chance)
-
-    def position(self, facts: Mapping[str, Any], options: Options, chance: Chance) -> State:
-        return positions.build(facts, options, chance)
 
     def seats_of(self, play: Camelot) -> Collection[int]:
         return range(len(play.state.knights) + len(play.arrivals))
@@ -78,8 +76,20 @@ class ShadowsOverCamelot(Game[State, Options]):
             raise Refusal(Reason.SEATS_FIXED, "every loyalty card has been dealt", rule="R20.8")
         return seat
 
-    def faults(self, play: Camelot) -> Iterable[str]:
-        return invariants.faults(play)
+    def faults(self, play: Camelot, *, resting: bool = False) -> Iterable[Fault]:
+        return invariants.faults(play, resting=resting)
+
+    def decks(self, play: Camelot) -> Mapping[str, Deck]:
+        return positions.decks(play)
+
+    def seats_of_facts(self, given: Mapping[str, Any]) -> int | None:
+        return len(positions.as_list(given.get("knights"))) or None
+
+    def set_up_facts(self, given: Mapping[str, Any], seats: int, options: Options) -> dict[str, Any]:
+        return positions.set_up(given, seats, options)
+
+    def tidy(self, state: State) -> None:
+        positions.tidy(state)
 
 
 CAMELOT = ShadowsOverCamelot()

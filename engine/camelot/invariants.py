@@ -6,71 +6,236 @@ from collections.abc import Iterator
 
 from engine.camelot.camelot import Camelot
 from engine.camelot.pieces import (
-    BLACK,
     COMBATS,
     FIGHTS,
     FIGURES,
     QUEST_FIGURES,
+    QUESTS,
+    RELIC_FIGURES,
     SOLO,
     WARS,
-    WHITE,
     Card,
-    Coat,
     Phase,
+    Place,
+    Relic,
     Standing,
 )
 from engine.camelot.quests import EVIL_CARDS, run_needed
-from engine.camelot.turns import deck
+from engine.camelot.secrecy import COMBAT_BACKS
+from engine.camelot.state import NOBODY
+from engine.core.facts import Fault
+
+COMBAT_CARDS = dict(zip(COMBATS, (COMBAT_BACKS[0], COMBAT_BACKS[1], COMBAT_BACKS[1]), strict=True))
+"""The black cards that go to a combat quest."""
 
 
-def faults(g: Camelot) -> Iterator[str]:
-    """Each broken invariant, in words."""
-    state = g.state
-    if sorted(white_cards(g)) != sorted(deck(WHITE)):
-        yield "white cards are lost or doubled"
-    if sorted(black_cards(g)) != sorted(deck(BLACK)):
-        yield "black cards are lost or doubled"
-    if g.swords > FIGURES.swords_total or min(state.white_swords, state.black_swords) < 0:
-        yield f"{state.white_swords} white and {state.black_swords} black swords"
-    if not 0 <= state.engines <= FIGURES.engines_total:
-        yield f"{state.engines} engines"
-    for war in WARS:
-        if not 0 <= state.war(war).warriors <= QUEST_FIGURES[war].warriors:
-            yield f"{state.war(war).warriors} warriors on {war.title}"
-    coats = [knight.coat for knight in state.knights if knight.coat] + [Coat(coat) for coat in state.spare_coats]
-    if sorted(coats) != [coat for coat in Coat if coat]:
-        yield "coats of arms are lost or doubled"
-    for knight in state.knights:
-        if not FIGURES.life_min <= knight.life <= FIGURES.life_max:
-            yield f"seat {knight.seat} has {knight.life} life"
-        gone = knight.standing is not Standing.ALIVE
-        if gone and (knight.hand or knight.place or knight.life):
-            yield f"seat {knight.seat} is gone but has a hand, a place or life"
-        if not gone and knight.life and not g.in_play(knight.place):
-            yield f"seat {knight.seat} stands nowhere in play"
-        if list(knight.hand) != sorted(knight.hand):
-            yield f"the hand of seat {knight.seat} is not sorted"
-        if max(knight.known_top, knight.known_bottom) > len(state.black_pile):
-            yield f"seat {knight.seat} knows more black cards than the pile has"
-    for quest in SOLO:
-        if len(g.present(quest)) > 1:
-            yield f"more than one knight on {quest.title}"
+def faults(g: Camelot, *, resting: bool = False) -> Iterator[Fault]:
+    """Each broken invariant, by its fact; with `resting` those too that hold where no rule is half-way through."""
+    wrong = [*seats(g)]
+    yield from wrong
+    if wrong:
+        # Who is meant by the other facts is not clear.
+        return
+    yield from knights(g)
+    yield from table(g)
     for quest in COMBATS:
-        combat = state.combat(quest)
-        if len(combat.black) > QUEST_FIGURES[quest].black_slots:
-            yield f"too many black cards on {quest.title}"
-        for group, size in zip(combat.white, QUEST_FIGURES[quest].groups, strict=True):
-            if len(group) > size or len(set(group)) > 1:
-                yield f"a group of unequal or too many cards on {quest.title}"
-    despairs = [slot for slot, card in enumerate(state.grail) if card == Card.DESPAIR]
-    if sorted(state.despairs) != despairs:
-        yield "the order of the Despairs does not match the row"
-    if state.phase is not Phase.OVER and (state.engines >= FIGURES.engines_defeat or over_black(g)):
-        yield "the game should be over"
+        yield from combat(g, quest)
+    for war in WARS:
+        yield from war_faults(g, war)
+    yield from row(g)
+    if resting and g.state.phase is not Phase.OVER:
+        yield from relics(g)
+        yield from unsettled(g)
 
 
-def over_black(g: Camelot) -> bool:
-    return g.state.black_swords >= FIGURES.black_swords_defeat
+def name(piece: Place | Relic | Card) -> str:
+    return piece.name.lower()
+
+
+def seats(g: Camelot) -> Iterator[Fault]:
+    """Every seat that is named is one of the table's."""
+    state = g.state
+    there = range(len(state.knights))
+    if sorted(state.order) != list(there):
+        yield Fault("order", "is not each seat once")
+    if state.active not in there:
+        yield Fault("active", f"there is no seat {state.active}")
+    for place, knight in enumerate(state.knights):
+        if knight.seat != place:
+            yield Fault(f"knights[{place}].seat", f"this is seat {place}")
+    for relic in Relic:
+        if state.relics[relic] not in (NOBODY, *there):
+            yield Fault(f"relics.{name(relic)}", f"there is no seat {state.relics[relic]}")
+    for quest in COMBATS:
+        for place, laid in enumerate(state.combat(quest).black):
+            if laid.seen > g.everyone():
+                yield Fault(f"{name(quest)}.black[{place}].seen", "names a seat that is not there")
+    for place, drawn in enumerate(state.drawn):
+        if drawn.drawer not in there or drawn.seen > g.everyone():
+            yield Fault(f"drawn[{place}]", "names a seat that is not there")
+    if state.pool is not None:
+        for seat in {*state.pool.sharers, *state.pool.proposed} - {*there}:
+            yield Fault("pool", f"there is no seat {seat}")
+
+
+def knights(g: Camelot) -> Iterator[Fault]:
+    state = g.state
+    for knight in state.knights:
+        path = f"knights[{knight.seat}]"
+        if not FIGURES.life_min <= knight.life <= FIGURES.life_max:
+            yield Fault(f"{path}.life", f"{knight.life} is not a life from {FIGURES.life_min} to {FIGURES.life_max}")
+        if knight.standing is not Standing.ALIVE:
+            if knight.hand:
+                yield Fault(f"{path}.hand", f"a knight who is {knight.standing.name.lower()} has no hand")
+            if knight.place:
+                yield Fault(f"{path}.place", f"a knight who is {knight.standing.name.lower()} stands nowhere")
+            if knight.life:
+                yield Fault(f"{path}.life", f"a knight who is {knight.standing.name.lower()} has no life")
+        elif knight.life and (not knight.place or not g.in_play(knight.place)):
+            yield Fault(f"{path}.place", f"{name(knight.place)} is not in play")
+        if knight.standing is Standing.UNMASKED and not (knight.traitor and knight.shown):
+            yield Fault(f"{path}.standing", "the unmasked traitor is the traitor, and his card is shown")
+        if list(knight.hand) != sorted(knight.hand):
+            yield Fault(f"{path}.hand", "is not sorted")
+        for fact, number in (("known_top", knight.known_top), ("known_bottom", knight.known_bottom)):
+            if not 0 <= number <= len(state.black_pile):
+                yield Fault(f"{path}.{fact}", f"the black pile has no {number} cards")
+    for quest in SOLO:
+        there = [knight.seat for knight in g.present(quest)]
+        for seat in sorted(there)[1:]:
+            yield Fault(f"knights[{seat}].place", f"{name(quest)} holds one knight")
+
+
+def table(g: Camelot) -> Iterator[Fault]:
+    """The Round Table, the engines, and how the game stands."""
+    state = g.state
+    for fact, number in (("white_swords", state.white_swords), ("black_swords", state.black_swords)):
+        if not 0 <= number <= FIGURES.swords_total:
+            yield Fault(fact, f"{number} is not from 0 to {FIGURES.swords_total}")
+    if g.swords > FIGURES.swords_total:
+        yield Fault("black_swords", f"{g.swords} swords lie, of {FIGURES.swords_total}")
+    if not 0 <= state.engines <= FIGURES.engines_total:
+        yield Fault("engines", f"{state.engines} is not from 0 to {FIGURES.engines_total}")
+    for fact, number in (("turns", state.turns), ("turn.actions", state.turn.actions), ("mists", state.mists)):
+        if number < 0:
+            yield Fault(fact, "is less than 0")
+    for place, roll in enumerate(state.rolls):
+        if not 1 <= roll <= FIGURES.engine_die_sides:
+            yield Fault(f"rolls[{place}]", f"the die has no {roll}")
+    for place in Place:
+        if state.over & 1 << place and (place not in QUESTS or QUEST_FIGURES[place].after == "restart"):
+            yield Fault("over", f"{name(place)} is never over")
+    if state.over & 1 << Place.DRAGON and not state.over & 1 << Place.LANCELOT:
+        yield Fault("over", "the dragon comes after lancelot")
+    if state.heroism and (state.heroism not in QUESTS or not g.in_play(state.heroism)):
+        yield Fault("heroism", f"{name(state.heroism)} is no quest in play")
+    steps = QUEST_FIGURES[Place.EXCALIBUR].track_spaces
+    if not 0 <= state.excalibur < steps:
+        yield Fault("excalibur", f"{state.excalibur} is not from 0 to {steps - 1}")
+    over = state.phase is Phase.OVER
+    if over != bool(state.ending):
+        yield Fault("ending", "is told if and only if the game is over")
+    if not over and state.engines >= FIGURES.engines_defeat:
+        yield Fault("engines", f"with {state.engines} the game is over")
+    if not over and state.black_swords >= FIGURES.black_swords_defeat:
+        yield Fault("black_swords", f"with {state.black_swords} the game is over")
+
+
+def combat(g: Camelot, quest: Place) -> Iterator[Fault]:
+    combat, figures = g.state.combat(quest), QUEST_FIGURES[quest]
+    if not g.in_play(quest) and (combat.black or any(combat.white)):
+        yield Fault(name(quest), "has cards, but is not in play")
+    if len(combat.black) > figures.black_slots:
+        yield Fault(f"{name(quest)}.black", f"there are {figures.black_slots} slots")
+    for place, laid in enumerate(combat.black):
+        if laid.card not in COMBAT_CARDS[quest]:
+            yield Fault(f"{name(quest)}.black[{place}].card", "does not go to this quest")
+    if len(combat.white) != len(figures.groups):
+        yield Fault(f"{name(quest)}.white", f"there are {len(figures.groups)} groups")
+        return
+    for place, (group, size) in enumerate(zip(combat.white, figures.groups, strict=True)):
+        path = f"{name(quest)}.white[{place}]"
+        if len(group) > size:
+            yield Fault(path, f"holds {size} cards")
+        if len(set(group)) > 1 or set(group) - {*FIGHTS}:
+            yield Fault(path, "is not of equal fights")
+        if group and any(group[:1] == other[:1] for other in combat.white[:place]):
+            yield Fault(path, "has the fights of another group")
+
+
+def war_faults(g: Camelot, war: Place) -> Iterator[Fault]:
+    state = g.state.war(war)
+    for fact, number, most in (
+        ("run", state.run, len(run_needed(g, war))),
+        ("warriors", state.warriors, QUEST_FIGURES[war].warriors),
+    ):
+        if not 0 <= number <= most:
+            yield Fault(f"{name(war)}.{fact}", f"{number} is not from 0 to {most}")
+
+
+def row(g: Camelot) -> Iterator[Fault]:
+    state, slots = g.state, QUEST_FIGURES[Place.GRAIL].row_slots
+    if len(state.grail) != slots:
+        yield Fault("grail", f"there are {slots} slots")
+    for slot, card in enumerate(state.grail):
+        if card and card != Card.GRAIL and card not in EVIL_CARDS:
+            yield Fault(f"grail[{slot}]", f"{name(Card(card))} does not lie on the row")
+    if any(state.grail) and not g.in_play(Place.GRAIL):
+        yield Fault("grail", "has cards, but is not in play")
+    if sorted(state.despairs) != [slot for slot, card in enumerate(state.grail) if card == Card.DESPAIR]:
+        yield Fault("despairs", "are not the slots where despairs lie")
+
+
+def relics(g: Camelot) -> Iterator[Fault]:
+    """A relic is owned once its quest is over, by a knight who can own it (section 9)."""
+    for relic in Relic:
+        owner, quest = g.owner(relic), Place[RELIC_FIGURES[relic].quest.upper()]
+        if owner is None:
+            continue
+        if g.in_play(quest):
+            yield Fault(f"relics.{name(relic)}", f"it is still on its quest: {name(quest)} is not over")
+        if owner.standing is Standing.DEAD:
+            yield Fault(f"relics.{name(relic)}", f"seat {owner.seat} is dead")
+
+
+def unsettled(g: Camelot) -> Iterator[Fault]:
+    """What rules have open only while they are carried out."""
+    state = g.state
+    for fact, is_open in (("pool", state.pool), ("drawn", state.drawn), ("played", state.played)):
+        if is_open:
+            yield Fault(fact, "no rule is carried out here; give the facts before it and the inputs since")
+    for quest in COMBATS:
+        laid, figures = state.combat(quest), QUEST_FIGURES[quest]
+        if len(laid.black) == figures.black_slots or tuple(map(len, laid.white)) == figures.groups:
+            yield Fault(name(quest), "is full, and should have ended")
+    for war in WARS:
+        if state.war(war).run == len(run_needed(g, war)):
+            yield Fault(f"{name(war)}.run", "is complete, and should have ended")
+        if state.war(war).warriors == QUEST_FIGURES[war].warriors:
+            yield Fault(f"{name(war)}.warriors", "are all there, and the war should have ended")
+    if 0 not in state.grail and (Card.GRAIL in state.grail) != any(card in state.grail for card in EVIL_CARDS):
+        yield Fault("grail", "is full, and should have ended")
+    if g.in_play(Place.EXCALIBUR) and state.excalibur in (0, QUEST_FIGURES[Place.EXCALIBUR].track_spaces - 1):
+        yield Fault("excalibur", "has come ashore, and should have ended")
+    if g.swords >= FIGURES.swords_end:
+        yield Fault("white_swords", f"with {g.swords} swords the game is over")
+    if all(knight.traitor for knight in g.living()):
+        yield Fault("knights", "no loyal knight lives, and the game is over")
+    for seat, fault in turn_faults(g):
+        yield Fault(f"knights[{seat}]" if seat is not None else "phase", fault)
+
+
+def turn_faults(g: Camelot) -> Iterator[tuple[int | None, str]]:
+    """Whether the active knight can be in this phase."""
+    state, active = g.state, g.active
+    if active.standing is Standing.DEAD:
+        yield active.seat, "the dead have no turn"
+    if (state.phase is Phase.TRAITOR) != (active.standing is Standing.UNMASKED):
+        yield None, "is the traitor's if and only if the active seat is the unmasked traitor's"
+    if state.phase is Phase.SHARING:
+        for knight in state.knights:
+            if not knight.hand:
+                yield knight.seat, "has no card to offer"
 
 
 def white_cards(g: Camelot) -> bytearray:

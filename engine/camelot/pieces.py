@@ -103,6 +103,11 @@ class Relic(IntEnum):
         return BOX.relics[self.name.lower()].name
 
 
+class Loyalty(IntEnum):
+    LOYAL = 0
+    TRAITOR = 1
+
+
 class Standing(IntEnum):
     """What has become of a knight."""
 

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
-from engine.camelot.pieces import QUEST_FIGURES, Coat, Phase, Place, Standing
+from engine.camelot.pieces import (
+    QUEST_FIGURES,
+    ActionType,
+    Card,
+    Coat,
+    Ending,
+    Loyalty,
+    Phase,
+    Place,
+    Relic,
+    Standing,
+)
+from engine.core.facts import Bits, ByPiece, Pieces
 
 NOBODY = -1
+
+# How these numbers are written in a position.
+BlackCard = Annotated[int, Pieces(Card, "black")]
+WhiteCards = Annotated[bytearray, Pieces(Card, "white")]
+WhitePile = Annotated[bytearray, Pieces(Card, "white", top_last=True)]
+BlackCards = Annotated[bytearray, Pieces(Card, "black")]
+BlackPile = Annotated[bytearray, Pieces(Card, "black", top_last=True)]
+Seats = Annotated[int, Bits()]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,11 +57,11 @@ class Knight(msgspec.Struct, array_like=True):
     """A seat's knight."""
 
     seat: int
-    coat: Coat
+    coat: Annotated[Coat, Pieces(deck="coats")]
     life: int
-    traitor: bool
+    traitor: Annotated[bool, Pieces(deck="loyalty")]
     """The secret loyalty card."""
-    hand: bytearray = msgspec.field(default_factory=bytearray)
+    hand: WhiteCards = msgspec.field(default_factory=bytearray)
     """White cards, sorted by kind."""
     place: Place = Place.CAMELOT
     standing: Standing = Standing.ALIVE
@@ -65,16 +87,16 @@ class Knight(msgspec.Struct, array_like=True):
 class Laid(msgspec.Struct, array_like=True):
     """A black card on a combat quest."""
 
-    card: int
-    face_down: bool
-    seen: int
+    card: BlackCard
+    face_down: bool = False
+    seen: Seats = 0
     """Seats that know a face-down card, as bits."""
 
 
 class Combat(msgspec.Struct, array_like=True):
     """A combat quest: white groups of equal cards, black cards in the order they were laid."""
 
-    white: list[bytearray]
+    white: list[WhiteCards]
     black: list[Laid]
 
 
@@ -88,7 +110,7 @@ class War(msgspec.Struct, array_like=True):
 class Turn(msgspec.Struct, array_like=True):
     """What the active knight has done in this turn."""
 
-    types: int = 0
+    types: Annotated[int, Bits(ActionType)] = 0
     """Action types used up, as bits of `ActionType` (R6.3, R6.4)."""
     actions: int = 0
     owed: bool = False
@@ -109,7 +131,7 @@ class Turn(msgspec.Struct, array_like=True):
 class Pool(msgspec.Struct, array_like=True):
     """White cards that several knights are to share."""
 
-    cards: bytearray
+    cards: WhiteCards
     sharers: tuple[int, ...]
     public: bool
     """Everybody sees the cards, not the sharers alone."""
@@ -120,9 +142,9 @@ class Pool(msgspec.Struct, array_like=True):
 class Drawn(msgspec.Struct, array_like=True):
     """A black card being resolved."""
 
-    card: int
+    card: BlackCard
     drawer: int
-    seen: int
+    seen: Seats
     """Seats that know it, as bits; all of them once it is read aloud."""
     face_down: bool = False
 
@@ -134,31 +156,31 @@ class State(msgspec.Struct, array_like=True):
     order: list[int]
     """Seats in clockwise order."""
     knights: list[Knight]
-    white_pile: bytearray
+    white_pile: WhitePile
     """The top is the last one, in both piles."""
-    black_pile: bytearray
-    white_discards: bytearray
-    black_discards: bytearray
-    spare_coats: bytearray
-    spare_loyalty: bytearray
-    """Loyalty cards nobody got, 1 for the traitor's; seen by nobody (R2.7)."""
+    black_pile: BlackPile
+    white_discards: WhiteCards
+    black_discards: BlackCards
+    spare_coats: Annotated[bytearray, Pieces(Coat, "coats")]
+    spare_loyalty: Annotated[bytearray, Pieces(Loyalty, "loyalty", zero=True)]
+    """Loyalty cards nobody got, seen by nobody (R2.7)."""
     black_knight: Combat
     lancelot: Combat
     dragon: Combat
     excalibur: int
     """The sword's step on the river, 0 at evil's end."""
-    grail: bytearray
+    grail: Annotated[bytearray, Pieces(Card)]
     """The row from the Grail figure outward: 0 empty, else a card."""
     despairs: bytearray
     """Slots of the Despairs on the row, in the order they were laid."""
-    picts: War
-    saxons: War
-    over: int = 0
+    pict_war: War
+    saxon_war: War
+    over: Annotated[int, Bits(Place)] = 0
     """Quests that left play, as bits by place."""
     white_swords: int = 0
     black_swords: int = 0
     engines: int = 0
-    relics: list[int] = msgspec.field(default_factory=lambda: [NOBODY] * 4)
+    relics: Annotated[list[int], ByPiece(Relic, NOBODY)] = msgspec.field(default_factory=lambda: [NOBODY] * 4)
     """Owner's seat by relic."""
     heroism: Place = Place.NOWHERE
     vivien: bool = False
@@ -168,11 +190,11 @@ class State(msgspec.Struct, array_like=True):
     pool: Pool | None = None
     drawn: list[Drawn] = msgspec.field(default_factory=list)
     """Black cards being resolved, the last one first in hand (B8 has others resolved within it)."""
-    played: int = 0
+    played: Annotated[int, Pieces(Card)] = 0
     """The special white card being resolved (R17.2)."""
     turns: int = 0
     """Turns completed."""
-    ending: int = 0
+    ending: Annotated[int, Pieces(Ending)] = 0
     rolls: bytearray = msgspec.field(default_factory=bytearray)
     """Rolls of the die that a position fixes, the next one first; then chance rolls."""
 
@@ -182,7 +204,7 @@ class State(msgspec.Struct, array_like=True):
         return self.lancelot if quest == Place.LANCELOT else self.dragon
 
     def war(self, quest: Place) -> War:
-        return self.picts if quest == Place.PICT_WAR else self.saxons
+        return self.pict_war if quest == Place.PICT_WAR else self.saxon_war
 
 
 def empty_combat(quest: Place) -> Combat:

@@ -19,6 +19,7 @@ from engine.camelot.pieces import (
     Card,
     Coat,
     Ending,
+    Loyalty,
     Phase,
     Place,
     Standing,
@@ -77,8 +78,8 @@ def deal(seats: int, options: Options, chance: Chance) -> State:
         excalibur=QUEST_FIGURES[Place.EXCALIBUR].track_start,
         grail=bytearray(QUEST_FIGURES[Place.GRAIL].row_slots),
         despairs=bytearray(),
-        picts=War(),
-        saxons=War(),
+        pict_war=War(),
+        saxon_war=War(),
     )
 
 
@@ -92,11 +93,11 @@ def deck(cards: tuple[Card, ...]) -> bytearray:
 
 
 def loyalty_deck(seats: int, options: Options) -> bytearray:
-    """1 for the traitor's card, 0 for a loyal one (R2.7, R2.9, R20.4)."""
+    """The cards to deal from (R2.7, R2.9, R20.4)."""
     if options.traitor_in_deck == "none":
-        return bytearray(FIGURES.loyalty_total - 1)
+        return bytearray([Loyalty.LOYAL] * (FIGURES.loyalty_total - 1))
     loyal = seats if options.traitor_in_deck == "among_us" else FIGURES.loyalty_total - 1
-    return bytearray([0] * loyal + [1])
+    return bytearray([Loyalty.LOYAL] * loyal + [Loyalty.TRAITOR])
 
 
 def loyalty_lies_open(began_with: int, options: Options) -> bool:

@@ -9,11 +9,12 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from engine.core.chance import Chance
+from engine.core.chance import Chance, Seed
 from engine.core.data import Rule
 from engine.core.decisions import Script
 from engine.core.errors import Reason, Refusal
 from engine.core.events import Event, Told
+from engine.core.facts import Deck, Fault, form_of
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True):
@@ -77,6 +78,8 @@ class Game(ABC, Generic[S, P]):
     options_type: type[P]
 
     def __init__(self) -> None:
+        self.facts = form_of(self.state_type)
+        """How a state is written in a position."""
         self.decode_state = msgspec.msgpack.Decoder(self.state_type).decode
         self.decode_options = lru_cache(maxsize=256)(msgspec.msgpack.Decoder(self.options_type).decode)
 
@@ -109,15 +112,30 @@ class Game(ABC, Generic[S, P]):
         """Types of events by which a rule shows something that was hidden from the seat that sees them."""
 
     @abstractmethod
-    def faults(self, play: Any) -> Iterable[str]:
-        """What is wrong with a state: pieces lost or doubled, numbers out of bounds. Empty for every state of play."""
+    def faults(self, play: Any, *, resting: bool = False) -> Iterable[Fault]:
+        """What is wrong with a state of the right form, by path of its facts: numbers out of bounds, things that cannot
+        be together. Nothing for every state of play. Pieces of `decks` are counted elsewhere.
 
-    @abstractmethod
-    def position(self, facts: Mapping[str, Any], options: P, chance: Chance) -> S:
-        """The state that a description of a position stands for; what it leaves out is as at the set-up.
-
-        Raises `msgspec.ValidationError` for facts of the wrong form and `ValueError` for pieces that are not there.
+        Args:
+            resting: no rule is half-way through.
         """
+
+    def decks(self, play: Any) -> Mapping[str, Deck]:
+        """The pieces of which there is a certain number in every state of play, by the deck's name in `Pieces`."""
+        return {}
+
+    def seats_of_facts(self, given: Mapping[str, Any]) -> int | None:
+        """How many seats facts are about, where they tell."""
+        return None
+
+    def set_up_facts(self, given: Mapping[str, Any], seats: int, options: P) -> dict[str, Any]:
+        """Facts of the set-up, which hold where the given ones say nothing; the given ones are not checked yet."""
+        facts: dict[str, Any] = self.facts.write(self.deal(seats, options, Chance(Seed.fixed(0))))
+        return facts
+
+    def tidy(self, state: S) -> None:
+        """Puts in order what people may write in any order."""
+        return None
 
     def may_leave(self, play: Any, seat: int) -> None:
         """Raises `Refusal` when that seat may not leave now."""

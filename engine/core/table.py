@@ -68,12 +68,15 @@ class TableView(msgspec.Struct, frozen=True):
     outcome: Outcome | None
 
 
-class _Mark(msgspec.Struct, frozen=True, array_like=True):
+class Mark(msgspec.Struct, frozen=True, array_like=True):
     """A table where no rule was half-way through."""
 
     state: bytes
+    """Encoded."""
     used: int
+    """Words of chance that were used."""
     asks: int
+    """Asks that were made."""
     departures: tuple[int, ...]
     arrivals: tuple[int, ...]
 
@@ -83,7 +86,7 @@ class _Saved(msgspec.Struct, frozen=True, array_like=True):
     rules_version: int
     options: bytes
     seed: Seed
-    mark: _Mark
+    mark: Mark
     since: tuple[Input, ...]
     orders: dict[int, dict[str, str]]
     version: int
@@ -152,7 +155,7 @@ class Table:
         self._ask: Ask | None = None
         self._answers: Answers = {}
         self._asks = 0
-        self._mark: _Mark
+        self._mark: Mark
         self._since: list[Input] = []
 
     # Beginning
@@ -185,6 +188,29 @@ class Table:
         table._set_mark()
         table._advance(None)
         return table, Step([], table._take_told())
+
+    @classmethod
+    def resume(cls, game: AnyGame, options: Any, seed: Seed, mark: Mark) -> Table:
+        """The table as it was where no rule was half-way through; it tells nothing of what came before."""
+        table = cls(game, seed, _encode(options))
+        table._mark = mark
+        table._restore(())
+        return table
+
+    @property
+    def mark(self) -> Mark:
+        """Where no rule was half-way through for the last time."""
+        return self._mark
+
+    def since_mark(self) -> list[tuple[Input, tuple[str, ...]]]:
+        """The inputs since then that `resume` needs to arrive here, each with the ids of the options it picked."""
+        twin = Table.resume(self.game, self.play.options, self.seed, self._mark)
+        named = []
+        for given in self._since:
+            asked = twin.question(given.seat)
+            named.append((given, tuple(asked.options[place].id for place in given.picks) if asked else ()))
+            twin._feed(given)
+        return named
 
     # What is open
 
@@ -408,7 +434,7 @@ class Table:
 
     def _set_mark(self) -> None:
         play = self.play
-        self._mark = _Mark(
+        self._mark = Mark(
             _encode(play.state), play.chance.used, self._asks, tuple(play.departures), tuple(play.arrivals)
         )
         self._since.clear()
@@ -510,13 +536,22 @@ class Table:
             table._play_again(given)
             digests.append(table.history)
         if (order := table._next_order()) is not None:
-            raise table._broken(f"a standing order of seat {order.seat} is missing at the end")
+            raise _broken(table.version + 1, f"a standing order of seat {order.seat} is missing at the end")
         return Replayed(table, set_up.seats, msgspec.to_builtins(options, str_keys=True), digests)
 
     def _play_again(self, given: Input) -> None:
         order = self._next_order()
         if (order is not None or given.kind is InputKind.ORDER) and given != order:
-            raise self._broken("it is not what the standing orders give")
+            raise _broken(self.version + 1, "it is not what the standing orders give")
+        self.take(given)
+
+    def take(self, given: Input) -> None:
+        """Gives the table an input of its past, judged as when it was made, and tells nothing.
+
+        Raises:
+            Refusal: LOG_BROKEN, caused by why the input is not taken; the table is of no use any more.
+        """
+        version = self.version + 1
         try:
             if given.kind is InputKind.ORDERS:
                 self._check_seat(given.seat)
@@ -524,17 +559,17 @@ class Table:
                 self._check_leaver(given.seat)
             elif given.kind is InputKind.JOIN:
                 if self._newcomer() != given.seat:
-                    raise self._broken("another seat would have joined")
+                    raise _broken(version, "another seat would have joined")
             else:
                 self._open_question(given.seat, str(given.ask)).judge(given.picks)
             self._record(given)
         except Exception as fault:
-            raise self._broken("the rules do not take it") from fault
+            raise _broken(version, "the rules do not take it") from fault
         self._take_told()
 
-    def _broken(self, why: str) -> Refusal:
-        version = self.version + 1
-        return Refusal(Reason.LOG_BROKEN, f"input {version}: {why}", field="inputs", about={"version": str(version)})
+
+def _broken(version: int, why: str) -> Refusal:
+    return Refusal(Reason.LOG_BROKEN, f"input {version}: {why}", field="inputs", about={"version": str(version)})
 
 
 class Replayed(NamedTuple):

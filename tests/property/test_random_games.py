@@ -11,6 +11,7 @@ import pytest
 
 from engine.core.events import Told
 from engine.core.games import AnyGame
+from engine.core.positions import faults_of
 from engine.core.table import Step, Table
 from tests.property.playing import deal, every_size, moves, random_options, seats_of, viewers
 
@@ -40,7 +41,7 @@ def test_random_games_reach_an_end_and_keep_every_invariant(game: AnyGame, seats
 
 
 def check(table: Table, step: Step | None) -> None:
-    assert list(table.game.faults(table.play)) == []
+    assert faults_of(table.game, table.play) == []
     check_questions(table)
     for viewer in viewers(table):
         view = table.view(viewer)

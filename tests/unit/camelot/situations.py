@@ -41,18 +41,33 @@ def laid(text: str) -> list[dict[str, str]]:
 
 
 def knight(coat: str, hand: str = "", **facts: Any) -> dict[str, Any]:
-    return {"coat": coat, "hand": cards(hand), **facts}
+    """A loyal knight, unless told otherwise."""
+    return {"coat": coat, "hand": cards(hand), "traitor": False, **facts}
+
+
+QUESTS_OF_RELICS = {"excalibur": "excalibur", "lancelots_armor": "lancelot", "holy_grail": "grail"}
 
 
 def situation(*knights: dict[str, Any], options: Mapping[str, str] | None = None, seed: int = 1, **facts: Any) -> Table:
     """A table with these knights by seat (at least three); seat 0 is active, in his evil phase, unless told otherwise.
 
-    Facts are those of `engine.camelot.positions.Facts`; card lists may be given as words.
+    Facts are those of a position, and: card lists may be given as words, quests are over whose relics are owned, and
+
+    white_top, black_top: what lies on a pile, top first, over the other cards
+    white_pile_size, black_pile_size: so many cards are in a pile, the others are discarded
     """
-    for name in ("white_top", "black_top", "white_discards", "black_discards"):
-        if isinstance(facts.get(name), str):
-            facts[name] = cards(facts[name])
-    return set_up(CAMELOT, {"knights": list(knights), **facts}, options, seed)
+    for colour in ("white", "black"):
+        top, discards, size = (facts.pop(f"{colour}_{name}", "") for name in ("top", "discards", "pile_size"))
+        pile = cards(top) if isinstance(top, str) else list(top)
+        discarded = cards(discards) if isinstance(discards, str) else list(discards)
+        if isinstance(size, int):
+            facts[f"{colour}_pile"] = pile + ["?"] * (size - len(pile))
+            discarded.append("...")
+        else:
+            facts[f"{colour}_pile"] = [*pile, "..."]
+        facts[f"{colour}_discards"] = discarded
+    facts["over"] = sorted({*facts.get("over", ()), *(QUESTS_OF_RELICS[relic] for relic in facts.get("relics", ()))})
+    return set_up(CAMELOT, {"phase": "evil", "active": 0, "knights": list(knights), **facts}, options, seed)
 
 
 def fillers(number: int, *taken: str) -> list[dict[str, Any]]:

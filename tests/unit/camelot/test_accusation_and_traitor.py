@@ -288,7 +288,7 @@ def test_e97_his_face_down_card_earns_him_nothing() -> None:
 def test_he_chooses_the_war_for_mercenaries() -> None:
     table = situation(unmasked("gawain"), *fillers(2, "gawain"), phase="traitor", black_top="mercenaries")
     play(table, "draw_black", "war:saxon_war")
-    assert (state_of(table).picts.warriors, state_of(table).saxons.warriors) == (0, 1)
+    assert (state_of(table).pict_war.warriors, state_of(table).saxon_war.warriors) == (0, 1)
 
 
 @pytest.mark.rule("R15.3", "R7.1")
@@ -327,7 +327,7 @@ def test_excalibur_stops_his_draw_too() -> None:
     play(table, "draw_black")
     assert asks(table) == ((2,), "excalibur")
     play(table, "give_up_excalibur")
-    assert state_of(table).picts.warriors == 0
+    assert state_of(table).pict_war.warriors == 0
 
 
 @pytest.mark.rule("R15.4", "R3.1")
@@ -379,7 +379,10 @@ def test_by_option_the_traitor_may_not_reveal_himself() -> None:
 @pytest.mark.rule("R15.8")
 def test_a_fallen_traitor_cannot_reveal_himself() -> None:
     table = situation(
-        knight("arthur", life=1, traitor=True), *fillers(3, "arthur"), phase="heroic", turn={"actions": 1, "types": 2}
+        knight("arthur", life=1, traitor=True),
+        *fillers(3, "arthur"),
+        phase="heroic",
+        turn={"actions": 1, "types": ["quest"]},
     )
     assert "reveal" in offered(table, 0)
     play(table, "sacrifice")

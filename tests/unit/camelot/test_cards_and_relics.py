@@ -40,14 +40,14 @@ def test_e113_mordreds_war_needs_a_second_five() -> None:
         saxon_war={"run": 4, "mordred": True},
     )
     play(table, "fight:saxon_war:fight_5")
-    assert (state_of(table).saxons.run, state_of(table).white_swords) == (5, 0)
+    assert (state_of(table).saxon_war.run, state_of(table).white_swords) == (5, 0)
     step = play(table, "end_turn", "add_engine", "fight:saxon_war:fight_5", "deal_at_random")
     state = state_of(table)
     ended = events.LastingCardEnded(Card.MORDRED, Place.SAXON_WAR, rule="B6")
     assert seen(step, events.LastingCardEnded) == [ended]
     assert state.white_swords == 1
     assert names(state.black_discards) == ["mordred"]
-    assert (state.saxons.run, state.saxons.mordred) == (0, False)
+    assert (state.saxon_war.run, state.saxon_war.mordred) == (0, False)
     assert sorted(names(state.white_discards)) == ["fight_1", "fight_2", "fight_3", "fight_4", "fight_5", "fight_5"]
 
 
@@ -64,9 +64,9 @@ def test_e114_mordred_comes_to_a_run_of_four() -> None:
     pick(table, 0, "pass")
     pick(table, 1, "pass")
     play(table, "war:saxon_war")
-    assert (state_of(table).saxons.warriors, state_of(table).saxons.mordred) == (1, True)
+    assert (state_of(table).saxon_war.warriors, state_of(table).saxon_war.mordred) == (1, True)
     play(table, "fight:saxon_war:fight_5")
-    assert (state_of(table).saxons.run, state_of(table).white_swords) == (5, 0)
+    assert (state_of(table).saxon_war.run, state_of(table).white_swords) == (5, 0)
     play(table, "end_turn", "add_engine")
     assert [option for option in offered(table, 1) if option.startswith("fight:")] == ["fight:saxon_war:fight_5"]
     assert refusal(table, 1, "fight:saxon_war:fight_1") == (NOT_OFFERED, "R6.19")
@@ -85,7 +85,7 @@ def test_e115_mordreds_war_is_lost_to_the_fourth_pict() -> None:
     state = state_of(table)
     assert (state.black_swords, state.engines, knight_of(table, 1).life) == (1, 2, 3)
     assert sorted(names(state.black_discards)) == ["mordred", "picts"]
-    assert (state.picts.run, state.picts.warriors, state.picts.mordred) == (0, 0, False)
+    assert (state.pict_war.run, state.pict_war.warriors, state.pict_war.mordred) == (0, 0, False)
     (war, _) = table.view(None).game.wars
     assert (war.place, war.needed) == (Place.PICT_WAR, (1, 2, 3, 4, 5))
 
@@ -278,7 +278,7 @@ def test_merlin_sends_a_warrior_back() -> None:
         saxon_war={"warriors": 1},
     )
     step = play(table, "play:merlin", "remove:warrior:pict_war")
-    assert (state_of(table).picts.warriors, state_of(table).saxons.warriors) == (2, 1)
+    assert (state_of(table).pict_war.warriors, state_of(table).saxon_war.warriors) == (2, 1)
     assert seen(step, events.WarriorRemoved) == [events.WarriorRemoved(Place.PICT_WAR, 2, rule="W3")]
 
 
@@ -395,7 +395,7 @@ def test_e133_with_the_armor_each_of_morgans_draws_is_a_draw_of_two() -> None:
     )
     play(table, "draw_black", "resolve:morgan_three_draws", *["resolve:picts"] * 3)
     state = state_of(table)
-    assert (state.picts.warriors, state.saxons.warriors) == (3, 0)
+    assert (state.pict_war.warriors, state.saxon_war.warriors) == (3, 0)
     assert names(state.black_pile[:4]) == ["saxons", "saxons", "saxons", "despair"]
     assert asks(table) == ((0,), "heroic_action")
 
@@ -416,7 +416,7 @@ def test_e134_the_unmasked_traitor_keeps_the_armor_and_loses_the_grail() -> None
     assert (relics[Relic.LANCELOTS_ARMOR], relics[Relic.HOLY_GRAIL]) == (1, NOBODY)
     play(table, "draw_black", "resolve:saxons")
     state = state_of(table)
-    assert (state.picts.warriors, state.saxons.warriors) == (0, 1)
+    assert (state.pict_war.warriors, state.saxon_war.warriors) == (0, 1)
     assert names(state.black_pile[:1]) == ["picts"]
 
 
@@ -487,7 +487,7 @@ def test_e139_a_won_tournament_lifts_vivien_and_the_dark_forest_but_not_the_mist
         black_knight={"white": [["fight_3", "fight_3"], ["fight_4"]]},
         vivien=True,
         dark_forest=True,
-        mists=True,
+        mists=1,
     )
     assert refusal(table, 0, "play:merlin") == (NOT_OFFERED, "R7.5")
     play(table, "fight:black_knight:fight_4:1")

@@ -351,7 +351,7 @@ def test_a_face_down_card_removed_by_merlin_goes_unseen() -> None:
     table = situation(
         knight("gawain", "merlin"),
         *fillers(2, "gawain"),
-        black_knight={"black": [{"card": "black_knight_7", "face_down_by": 2}]},
+        black_knight={"black": [{"card": "black_knight_7", "face_down": True, "seen": [2]}]},
         phase="heroic",
     )
     (removed,) = seen(play(table, "play:merlin", "remove:card:black_knight"), events.BlackCardRemoved)
@@ -367,7 +367,7 @@ def test_e54_black_cards_are_revealed_without_order_or_author() -> None:
             *fillers(3),
             black_knight={
                 "black": [
-                    {"card": card, "face_down_by": seat}
+                    {"card": card, "face_down": True, "seen": [seat]}
                     for seat, card in enumerate(("black_knight_1", "black_knight_3", "black_knight_5"))
                 ]
             },
@@ -453,7 +453,7 @@ def test_no_more_swords_are_laid_than_the_reserve_holds() -> None:
         *fillers(3),
         over=["lancelot"],
         dragon={"black": laid("lancelot_dragon_1_5*4")},
-        mists=True,
+        mists=1,
         heroism="dragon",
         black_top="lancelot_dragon_3_7",
     )

@@ -65,7 +65,7 @@ def test_e146_the_last_loyal_knight_wins_as_he_dies() -> None:
         knight("gawain", life=0, standing="unmasked", place="nowhere", traitor=True, shown=True),
         knight("kay", life=0, standing="dead", place="nowhere"),
         phase="heroic",
-        turn={"actions": 1, "types": 4},
+        turn={"actions": 1, "types": ["special"]},
         saxon_war={"run": 4},
         white_swords=7,
         black_swords=4,
@@ -87,7 +87,7 @@ def test_e147_a_fallen_drawer_finishes_morgans_draws() -> None:
     step = play(table, "face_down")
     assert seen(step, events.WhiteCardsDrawn) == []
     assert [card.face_down for card in state_of(table).black_knight.black] == [True]
-    assert state_of(table).picts.warriors == 1
+    assert state_of(table).pict_war.warriors == 1
     assert knight_of(table, 0).standing is Standing.DEAD
     assert asks(table) == ((1,), "progression_of_evil")
 
@@ -101,7 +101,7 @@ def test_e149_armor_and_excalibur_in_one_hand() -> None:
     play(table, "give_up_excalibur")
     state = state_of(table)
     assert names(state.black_discards) == ["picts"]
-    assert (state.picts.warriors, state.saxons.warriors) == (0, 0)
+    assert (state.pict_war.warriors, state.saxon_war.warriors) == (0, 0)
     assert (state.relics[Relic.EXCALIBUR], state.relics[Relic.LANCELOTS_ARMOR]) == (NOBODY, 0)
 
 
@@ -117,7 +117,7 @@ def test_e150_morgans_draws_are_finished_before_the_count() -> None:
     play(table, "draw_black", "face_up")
     state = state_of(table)
     assert (state.white_swords, state.black_swords) == (8, 4)
-    assert (state.picts.warriors, state.saxons.warriors) == (1, 1)
+    assert (state.pict_war.warriors, state.saxon_war.warriors) == (1, 1)
     assert table.outcome == Outcome("twelfth_sword_won", "R16.4", (0, 1, 2))
 
 
@@ -156,7 +156,7 @@ def test_e155_fate_as_the_last_action_of_a_dying_traitor() -> None:
         knight("kay", "fight_1 fight_2"),
         *fillers(1, "arthur", "gawain", "kay"),
         phase="heroic",
-        turn={"actions": 1, "types": 1},
+        turn={"actions": 1, "types": ["move"]},
     )
     play(table, "sacrifice", "play:fate")
     assert asks(table) == ((1, 2), "discard")

@@ -263,7 +263,7 @@ def test_a_traitor_who_has_fallen_in_the_last_action_still_turns_swords() -> Non
         knight("gawain", "fight_5", place="pict_war", life=1, traitor=True),
         *fillers(3, "gawain"),
         phase="heroic",
-        turn={"actions": 1, "types": 4},
+        turn={"actions": 1, "types": ["special"]},
         pict_war={"run": 4},
         white_swords=7,
         black_swords=4,

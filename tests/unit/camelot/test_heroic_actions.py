@@ -146,9 +146,9 @@ def test_e69_a_run_stays_when_its_knight_leaves() -> None:
         phase="heroic",
     )
     play(table, "move:camelot", "end_turn")
-    assert state_of(table).picts.run == 3
+    assert state_of(table).pict_war.run == 3
     play(table, "add_engine", "move:pict_war", "sacrifice", "fight:pict_war:fight_4")
-    assert state_of(table).picts.run == 4
+    assert state_of(table).pict_war.run == 4
 
 
 # Drawing
@@ -301,7 +301,7 @@ def test_e70_a_run_begins_with_one() -> None:
     assert refusal(table, 0, "fight:saxon_war:fight_2") == (NOT_OFFERED, "R6.19")
     assert of_verb(table, 0, "fight") == ["fight:saxon_war:fight_1"]
     play(table, "fight:saxon_war:fight_1")
-    assert state_of(table).saxons.run == 1
+    assert state_of(table).saxon_war.run == 1
 
 
 @pytest.mark.rule("R11.6", "R8.3")
@@ -316,7 +316,7 @@ def test_the_run_complete_wins_the_war_which_restarts() -> None:
     state = state_of(table)
     assert (state.white_swords, state.black_swords, state.engines) == (1, 0, 0)
     assert (knight_of(table, 0).life, len(hand_of(table, 0))) == (5, 4)
-    assert (state.picts.run, state.picts.warriors) == (0, 0)
+    assert (state.pict_war.run, state.pict_war.warriors) == (0, 0)
     assert sorted(names(state.white_discards)) == cards("fight_1 fight_2 fight_3 fight_4 fight_5")
     play(table, "sacrifice")
     assert "move:pict_war" in offered(table, 0)
@@ -424,7 +424,7 @@ def test_galahads_power_also_comes_after_his_action() -> None:
 def test_e59_tristan_rides_free_and_has_no_further_move() -> None:
     table = situation(knight("tristan", "fight_1"), *fillers(2, "tristan"), phase="heroic")
     play(table, "ride:saxon_war", "fight:saxon_war:fight_1")
-    assert state_of(table).saxons.run == 1
+    assert state_of(table).saxon_war.run == 1
     assert refusal(table, 0, "move:camelot") == (NOT_OFFERED, "R6.3")
     assert of_verb(table, 0, "ride") == []
     assert offered(table, 0) == ["end_turn"]
@@ -540,7 +540,7 @@ def test_a_merlin_removes_an_engine_a_warrior_or_a_card() -> None:
     play(table, "play:merlin")
     assert offered(table, 0) == ["remove:engine", "remove:card:black_knight", "remove:warrior:pict_war"]
     play(table, "remove:warrior:pict_war")
-    assert (state_of(table).picts.warriors, state_of(table).engines) == (1, 3)
+    assert (state_of(table).pict_war.warriors, state_of(table).engines) == (1, 3)
 
 
 @pytest.mark.rule("W4", "R18.3")

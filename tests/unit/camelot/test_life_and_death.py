@@ -27,7 +27,7 @@ from tests.unit.camelot.situations import (
 NOT_OFFERED = Reason.UNKNOWN_OPTION
 EXCALIBUR, ARMOR, GRAIL = 1, 2, 3
 NOBODY = -1
-MOVED = {"actions": 1, "types": 1}
+MOVED = {"actions": 1, "types": ["move"]}
 """A turn in which a move was made."""
 
 
@@ -89,7 +89,10 @@ def test_excalibur_won_by_a_fatal_sacrifice_goes_with_the_knight() -> None:
 @pytest.mark.rule("R13.5", "R6.24")
 def test_a_fatal_sacrifice_is_not_undone_by_healing() -> None:
     table = situation(
-        knight("gawain", "grail*3", life=1), *fillers(2, "gawain"), phase="heroic", turn={"actions": 1, "types": 2}
+        knight("gawain", "grail*3", life=1),
+        *fillers(2, "gawain"),
+        phase="heroic",
+        turn={"actions": 1, "types": ["quest"]},
     )
     play(table, "sacrifice", "heal:grail")
     assert knight_of(table, 0).standing is Standing.DEAD
@@ -136,7 +139,7 @@ def test_e79_the_grails_owner_may_let_him_die() -> None:
     ("coat", "power"), [("arthur", "exchange:1"), ("galahad", "free:piety"), ("tristan", "ride:grail")]
 )
 def test_at_no_life_a_knight_has_no_power(coat: str, power: str) -> None:
-    used = {"actions": 1, "types": 8}
+    used = {"actions": 1, "types": ["heal"]}
     for life in (2, 1):
         table = situation(
             knight(coat, "piety grail", life=life),
@@ -221,19 +224,19 @@ def test_e82_the_armor_is_lost_with_its_owner() -> None:
     play(table, "lose_life")
     assert state_of(table).relics[ARMOR] == NOBODY
     play(table, "draw_black")
-    assert (state_of(table).picts.warriors, state_of(table).saxons.warriors) == (1, 0)
+    assert (state_of(table).pict_war.warriors, state_of(table).saxon_war.warriors) == (1, 0)
     assert state_of(table).black_pile[-1] == Card.SAXONS
 
 
 @pytest.mark.rule("R13.2", "R9.2", "R9.5")
 def test_excalibur_and_grail_are_lost_with_their_owner() -> None:
     table = situation(
-        knight("gawain", life=1), *fillers(2, "gawain"), relics={"excalibur": 0, "holy_grail": 0}, black_top="despair"
+        knight("gawain", life=1), *fillers(2, "gawain"), relics={"excalibur": 0, "holy_grail": 0}, black_top="picts"
     )
     play(table, "lose_life", "pass")
     assert state_of(table).relics[1:] == [NOBODY] * 3
     play(table, "draw_black")
-    assert state_of(table).grail[6] == Card.DESPAIR
+    assert state_of(table).pict_war.warriors == 1
 
 
 @pytest.mark.rule("E83", "R6.10", "R13.2")
@@ -447,7 +450,7 @@ def test_a_fallen_knight_still_lends_his_merlins() -> None:
         black_top="morgan_three_draws morgan_wounds morgan_engines picts",
     )
     play(table, "draw_black", "pass", "pass", "pledge:3")
-    assert (state_of(table).engines, state_of(table).picts.warriors) == (0, 1)
+    assert (state_of(table).engines, state_of(table).pict_war.warriors) == (0, 1)
 
 
 @pytest.mark.rule("R13.11", "R9.2")
@@ -462,7 +465,7 @@ def test_a_fallen_knights_excalibur_still_works() -> None:
     play(table, "draw_black")
     assert asks(table) == ((1,), "excalibur")
     play(table, "give_up_excalibur")
-    assert (state_of(table).picts.warriors, state_of(table).saxons.warriors) == (0, 1)
+    assert (state_of(table).pict_war.warriors, state_of(table).saxon_war.warriors) == (0, 1)
 
 
 @pytest.mark.rule("R13.11", "R9.4")

@@ -277,7 +277,7 @@ def test_the_relic_goes_to_who_ended_the_quest_even_from_elsewhere() -> None:
 
 @pytest.mark.rule("R8 step 5", "R1.8")
 def test_no_more_swords_are_laid_than_the_reserve_holds() -> None:
-    table = about_to_lose("grail", white_swords=11, black_swords=0, mists=True, heroism="grail")
+    table = about_to_lose("grail", white_swords=11, black_swords=0, mists=1, heroism="grail")
     lose(table, "grail")
     assert (state_of(table).white_swords, state_of(table).black_swords) == (11, 5)
     assert table.outcome is not None

@@ -12,7 +12,7 @@ from engine.core.table import Table
 from tests.property.secrecy import Position, leaks
 from tests.unit.camelot.situations import game_of, knight, situation, state_of
 
-FACE_DOWN = {"card": "black_knight_7", "face_down_by": 1}
+FACE_DOWN = {"card": "black_knight_7", "face_down": True, "seen": [1]}
 COURT = (
     knight("kay", "fight_3 merlin*2 fate", place="black_knight"),
     knight("percival", "merlin grail*2 clairvoyance"),
@@ -28,7 +28,11 @@ def duel() -> Table:
         phase="heroic",
         black_knight={
             "white": [["fight_3"], ["fight_4", "fight_4"]],
-            "black": [FACE_DOWN, {"card": "black_knight_1"}, {"card": "black_knight_3", "face_down_by": 3}],
+            "black": [
+                FACE_DOWN,
+                {"card": "black_knight_1"},
+                {"card": "black_knight_3", "face_down": True, "seen": [3]},
+            ],
         },
         relics={"excalibur": 1},
         engines=7,

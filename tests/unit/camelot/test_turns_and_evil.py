@@ -147,7 +147,7 @@ def test_e5_percival_with_the_armor_peeks_first_and_may_still_draw_two() -> None
     assert offered(table, 0) == ["resolve:guinevere", "resolve:picts"]
     play(table, "resolve:picts")
     assert state_of(table).black_pile[0] == Card.GUINEVERE
-    assert state_of(table).picts.warriors == 1
+    assert state_of(table).pict_war.warriors == 1
     assert asks(table) == ((0,), "heroic_action")
 
 
@@ -172,7 +172,7 @@ def test_a_defeat_in_the_midst_of_an_effect_stops_it() -> None:
     play(table, "draw_black")
     assert table.outcome is not None
     assert table.outcome.ending == "siege"
-    assert state_of(table).picts.warriors == 0
+    assert state_of(table).pict_war.warriors == 0
 
 
 # Standard cards
@@ -273,7 +273,7 @@ def test_the_last_step_to_evil_loses_excalibur() -> None:
 def test_warriors_join_their_war(card: str, picts: int, saxons: int) -> None:
     table = situation(*fillers(3), pict_war={"warriors": 1}, saxon_war={"warriors": 1}, black_top=card)
     play(table, "draw_black")
-    assert (state_of(table).picts.warriors, state_of(table).saxons.warriors) == (picts, saxons)
+    assert (state_of(table).pict_war.warriors, state_of(table).saxon_war.warriors) == (picts, saxons)
     assert names(state_of(table).black_discards) == [card]
 
 
@@ -283,7 +283,7 @@ def test_e11_mercenaries_go_where_the_drawer_wants() -> None:
     play(table, "draw_black")
     assert offered(table, 0) == ["war:pict_war", "war:saxon_war"]
     play(table, "war:saxon_war")
-    assert (state_of(table).picts.warriors, state_of(table).saxons.warriors) == (3, 2)
+    assert (state_of(table).pict_war.warriors, state_of(table).saxon_war.warriors) == (3, 2)
 
 
 @pytest.mark.rule("R5.9", "R8.3", "R11.6")
@@ -299,7 +299,7 @@ def test_the_fourth_warrior_loses_the_war() -> None:
     state = state_of(table)
     assert (state.white_swords, state.black_swords, state.engines) == (0, 1, 2)
     assert [each.life for each in state.knights] == [3, 4, 4]
-    assert (state.saxons.run, state.saxons.warriors) == (0, 0)
+    assert (state.saxon_war.run, state.saxon_war.warriors) == (0, 0)
     assert sorted(names(state.white_discards)) == cards("fight_1 fight_2 fight_3 fight_4")
     assert [each.place for each in state.knights] == [Place.CAMELOT, Place.PICT_WAR, Place.CAMELOT]
 
@@ -311,10 +311,10 @@ def test_e13_mordred_brings_one_war_its_fourth_warrior() -> None:
     assert offered(table, 0) == ["war:pict_war", "war:saxon_war"]
     play(table, "war:pict_war")
     state = state_of(table)
-    assert (state.picts.warriors, state.saxons.warriors) == (0, 3)
+    assert (state.pict_war.warriors, state.saxon_war.warriors) == (0, 3)
     assert (state.black_swords, state.engines) == (1, 2)
     assert names(state.black_discards) == ["mordred"]
-    assert not state.picts.mordred
+    assert not state.pict_war.mordred
 
 
 # Merlin against special cards
@@ -461,10 +461,10 @@ def test_each_special_card_among_morgans_draws_has_its_own_window() -> None:
         black_top="morgan_three_draws picts morgan_engines saxons",
     )
     play(table, "draw_black", "pass")
-    assert state_of(table).picts.warriors == 1
+    assert state_of(table).pict_war.warriors == 1
     assert asks(table) == ((1,), "pledge_merlins")
     play(table, "pledge:3")
-    assert (state_of(table).engines, state_of(table).saxons.warriors) == (0, 1)
+    assert (state_of(table).engines, state_of(table).saxon_war.warriors) == (0, 1)
 
 
 @pytest.mark.rule("R6.22", "R6.26")
@@ -644,7 +644,7 @@ def test_guinevere_calls_all_to_camelot_and_costs_the_white_cards_of_solo_quests
     assert [each.place for each in state.knights] == [Place.CAMELOT] * 3
     assert sorted(names(state.white_discards)) == ["fight_2", "fight_4"]
     assert len(state.black_knight.black) == 1
-    assert state.picts.run == 1
+    assert state.pict_war.run == 1
     assert [hand_of(table, seat) for seat in range(3)] == [[], [], []]
     assert table.asked == (1,)
 
@@ -670,7 +670,7 @@ def test_e27_guinevere_among_three_draws_ends_the_turn_after_the_third(stops: st
     )
     play(table, "draw_black")
     state = state_of(table)
-    assert (state.picts.warriors, state.saxons.warriors) == (1, saxons)
+    assert (state.pict_war.warriors, state.saxon_war.warriors) == (1, saxons)
     assert knight_of(table, 0).place is Place.CAMELOT
     assert sorted(names(state.black_discards)) == sorted(
         cards("guinevere morgan_three_draws picts") + ["saxons"] * saxons
@@ -777,14 +777,14 @@ def test_vivien_bars_merlins_in_every_use_of_their_own() -> None:
 
 @pytest.mark.rule("E30", "B5")
 def test_e30_the_mists_bring_a_lost_war_a_second_black_sword() -> None:
-    table = situation(*fillers(3), mists=True, pict_war={"warriors": 3}, black_top="picts")
+    table = situation(*fillers(3), mists=1, pict_war={"warriors": 3}, black_top="picts")
     play(table, "draw_black")
     assert (state_of(table).black_swords, state_of(table).engines) == (2, 2)
 
 
 @pytest.mark.rule("E31", "B5", "W7", "R8.3")
 def test_e31_mists_and_heroism_bring_three_black_swords() -> None:
-    table = situation(*fillers(3), mists=True, heroism="pict_war", pict_war={"warriors": 3}, black_top="picts")
+    table = situation(*fillers(3), mists=1, heroism="pict_war", pict_war={"warriors": 3}, black_top="picts")
     play(table, "draw_black")
     assert (state_of(table).black_swords, state_of(table).engines) == (3, 2)
     assert state_of(table).heroism is Place.NOWHERE
@@ -793,7 +793,7 @@ def test_e31_mists_and_heroism_bring_three_black_swords() -> None:
 
 @pytest.mark.rule("R12.E", "B5")
 def test_second_mists_would_add_another_sword() -> None:
-    table = situation(*fillers(3), mists=True, pict_war={"warriors": 3}, black_top="picts")
+    table = situation(*fillers(3), mists=1, pict_war={"warriors": 3}, black_top="picts")
     state_of(table).mists = 2  # the box has one copy only
     play(table, "draw_black")
     assert state_of(table).black_swords == 3

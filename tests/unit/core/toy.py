@@ -24,6 +24,7 @@ from engine.core.decisions import (
 )
 from engine.core.errors import Reason, Refusal
 from engine.core.events import Event
+from engine.core.facts import Fault
 from engine.core.games import Game, OptionSpec, Outcome, Play, Registry
 
 VOTES_TO_CARRY = 3
@@ -224,8 +225,8 @@ class Toy(Game[State, Options]):
         chance.shuffle(numbers)
         return State(list(range(seats)), numbers[:seats], numbers[seats:])
 
-    def position(self, facts: Mapping[str, Any], options: Options, chance: Chance) -> State:
-        return State(**msgspec.convert(facts, dict[str, Any]))
+    def seats_of_facts(self, given: Mapping[str, Any]) -> int | None:
+        return len(given["numbers"]) if isinstance(given.get("numbers"), list) else None
 
     def seats_of(self, play: ToyPlay) -> Collection[int]:
         return range(len(play.state.numbers) + len(play.arrivals))
@@ -254,9 +255,9 @@ class Toy(Game[State, Options]):
     def reveals(self) -> frozenset[type[Event]]:
         return frozenset({Exchanged, Ended})
 
-    def faults(self, play: ToyPlay) -> Iterable[str]:
+    def faults(self, play: ToyPlay, *, resting: bool = False) -> Iterable[Fault]:
         if sorted(play.state.numbers + play.state.deck) != list(NUMBERS):
-            yield "numbers are lost or doubled"
+            yield Fault("deck", "numbers are lost or doubled")
 
     def may_leave(self, play: ToyPlay, seat: int) -> None:
         if seat not in play.state.seats or seat in play.departures:
