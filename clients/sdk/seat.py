@@ -103,6 +103,11 @@ class Seat:
             except CursorLost:
                 after = None
 
+    async def explain(self, candidate: str) -> session.ExplainResponse:
+        """Why an option, by its id, is or is not offered to the seat now."""
+        request = session.ExplainRequest(game_id=self.game_id, seat_token=self.token, candidate=candidate)
+        return await self._caller.call("Explain", self._service.Explain, request)
+
     async def record(self) -> Record:
         """The whole game once it is over; before, the seat's own inputs."""
         request = session.GetRecordRequest(game_id=self.game_id, seat_token=self.token)

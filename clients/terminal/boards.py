@@ -17,6 +17,9 @@ class Board(Protocol):
     def picture(self, view: View, update: Update) -> RenderableType:
         """The whole table."""
 
+    def secrets(self, view: View) -> str:
+        """What the viewer knows and others do not, in a line; empty where there is nothing."""
+
     def line(self, view: View, update: Update) -> str:
         """The table in a few words."""
 
@@ -29,6 +32,9 @@ class PlainBoard:
 
     def picture(self, view: View, update: Update) -> RenderableType:
         return Group(f"move {update.version}", self.line(view, update))
+
+    def secrets(self, view: View) -> str:
+        return ""
 
     def line(self, view: View, update: Update) -> str:
         if update.HasField("outcome"):

@@ -70,6 +70,18 @@ class CamelotBoard:
         kingdom = _kingdom(view)
         return Group(_round_table(kingdom, update), "", _quests(kingdom), "", _knights(kingdom, update))
 
+    def secrets(self, view: View) -> str:
+        kingdom = _kingdom(view)
+        knight, own = kingdom.knights[view.seat], kingdom.private
+        known = {
+            "": ("the traitor" if knight.traitor else "loyal") if knight.HasField("traitor") else "loyalty unseen",
+            "hand ": _cards(own.hand) or "empty",
+            "top of the black pile ": _cards(own.known_top),
+            "bottom of it ": _cards(own.known_bottom),
+        }
+        parts = "; ".join(name + what for name, what in known.items() if what)
+        return f"{_name(kingdom, view.seat)} ({view.seat}): {parts}"
+
     def line(self, view: View, update: Update) -> str:
         kingdom = _kingdom(view)
         alive = sum(knight.standing == camelot.STANDING_ALIVE for knight in kingdom.knights)
@@ -103,6 +115,10 @@ def _kingdom(view: View) -> camelot.View:
 
 def _name(kingdom: camelot.View, seat: int) -> str:
     return COATS[kingdom.knights[seat].coat]
+
+
+def _cards(cards: Iterable[camelot.Card.ValueType]) -> str:
+    return ", ".join(camelot.Card.Name(card).removeprefix("CARD_").lower() for card in cards)
 
 
 def _pips(full: int, of: int, mark: str, style: str) -> Text:

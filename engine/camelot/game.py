@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from engine.camelot import invariants, life, positions, secrecy, turns, view
+from engine.camelot import explaining, invariants, life, positions, secrecy, turns, view
 from engine.camelot.box import BOX
 from engine.camelot.camelot import Camelot
 from engine.camelot.pieces import FIGURES, Ending
 from engine.camelot.rulebook import RULES
 from engine.camelot.state import Options, State
 from engine.core.chance import Chance
-from engine.core.decisions import Script
+from engine.core.decisions import Question, Script
 from engine.core.errors import Reason, Refusal
 from engine.core.events import Event
 from engine.core.facts import Deck, Fault
@@ -51,6 +51,9 @@ class ShadowsOverCamelot(Game[State, Options]):
 
     def view(self, play: Camelot, seat: int | None) -> view.CamelotView:
         return view.view(play, seat)
+
+    def why_not(self, play: Camelot, seat: int, candidate: str, asked: Question[Any] | None) -> str | None:
+        return explaining.why_not(play, seat, candidate, asked)
 
     def redeal(self, play: Camelot, seat: int | None, chance: Chance) -> None:
         secrecy.redeal(play, seat, chance)

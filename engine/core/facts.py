@@ -93,14 +93,18 @@ class Reading:
         """The paths at which a piece is named."""
         return self._named.get((type(piece), piece.value), [])
 
-    def blank(self, deck: str, path: str, wanted: int | None, put: Callable[[bytes], None]) -> None:
-        self._blanks.append(_Blank(deck, path, wanted, put))
+    def blank(
+        self, deck: str, path: str, wanted: int | None, put: Callable[[bytes], None], stand_in: int | None = None
+    ) -> None:
+        """A place to be filled with so many pieces (None: all that are left), and what stands there meanwhile."""
+        self._blanks.append(_Blank(deck, path, wanted, put, stand_in))
 
     def fill(self, decks: Mapping[str, Deck], chance: Chance) -> None:
         """Deals what is named nowhere: first wherever one is wanted, then the rest."""
         for name, deck in decks.items():
             blanks = [blank for blank in self._blanks if blank.deck == name]
-            left = bytearray(deck.missing().elements())
+            held = Counter(deck.held) - Counter(each.stand_in for each in blanks if each.stand_in is not None)
+            left = bytearray((Counter(deck.all) - held).elements())
             chance.shuffle(left)
             for blank in sorted(blanks, key=lambda blank: blank.wanted is None):
                 number = len(left) if blank.wanted is None else blank.wanted
@@ -115,8 +119,8 @@ class _Blank(NamedTuple):
     deck: str
     path: str
     wanted: int | None
-    """None: all that are left."""
     put: Callable[[bytes], None]
+    stand_in: int | None
 
 
 SHAPES: dict[type, str] = {dict: "an object", list: "a list"}
@@ -382,11 +386,14 @@ class _Struct(Form):
                 values.append(field.form.empty)
                 wanted.append(field)
             else:
+                known = len(reading.faults)
                 values.append(field.form.read(given, f"{path}.{field.name}", reading))
+                if field.deck and len(reading.faults) > known:
+                    wanted.append(field)
         made = self._kind(*values)
         for field in wanted:
             put = partial(_put, made, field.name, type(field.form.empty))
-            reading.blank(field.deck, f"{path}.{field.name}", 1, put)
+            reading.blank(field.deck, f"{path}.{field.name}", 1, put, int(field.form.empty))
         return made
 
 
@@ -419,6 +426,8 @@ def _form_of(kind: Any) -> Form:
                 return _Zone(mark)
             if isinstance(mark, Pieces) and kind is int:
                 return _numbers(mark)
+            if isinstance(mark, Pieces) and issubclass(kind, IntEnum):
+                return _Name(kind, kind, none=False, zero=mark.zero)
     if get_args(kind)[1:] == (NoneType,):
         return _OrNone(_form_of(get_args(kind)[0]))
     if get_origin(kind) is list:

@@ -11,7 +11,7 @@ import msgspec
 
 from engine.core.chance import Chance, Seed
 from engine.core.data import Rule
-from engine.core.decisions import Script
+from engine.core.decisions import Question, Script
 from engine.core.errors import Reason, Refusal
 from engine.core.events import Event, Told
 from engine.core.facts import Deck, Fault, form_of
@@ -135,6 +135,11 @@ class Game(ABC, Generic[S, P]):
 
     def tidy(self, state: S) -> None:
         """Puts in order what people may write in any order."""
+        return None
+
+    def why_not(self, play: Any, seat: int, candidate: str, asked: Question[Any] | None) -> str | None:
+        """Number of the rule that keeps a candidate from a seat whose open question, if any, is not about it; None if
+        the game has no such candidate, or nothing can be said of it here. Tells nothing that the seat may not know."""
         return None
 
     def may_leave(self, play: Any, seat: int) -> None:

@@ -412,9 +412,8 @@ def faults_of(
         for piece, number in deck.surplus().items():
             title, there_are = deck.names(piece).name.lower(), deck.all.count(piece)
             paths = reading.named(deck.names(piece))[-number:] if reading else []
-            found += [Fault(path, f"{title} is one too many: there are {there_are}") for path in paths]
-            if len(paths) < number:
-                found.append(Fault("facts", f"{title} is there {there_are + number} times: there are {there_are}"))
+            path = paths[0] if paths else "facts"
+            found.append(Fault(path, f"{title} is there {there_are + number} times, and the game has {there_are}"))
         if missing := deck.missing():
             listed = ", ".join(
                 f"{deck.names(piece).name.lower()}" + (f" x{number}" if number > 1 else "")

@@ -236,11 +236,15 @@ class Table:
         return TableView(seat, self.version, self.asked, self.game.view(self.play, seat), self.outcome)
 
     def explain(self, seat: int, candidate: str) -> Explanation:
-        """Why a candidate is or is not on offer to that seat now."""
+        """Why a candidate is or is not on offer to that seat now: by the question it is asked, else by the game."""
+        self._check_seat(seat)
         asked = self.question(seat)
-        if asked is None:
+        if asked is not None and (found := asked.explain(candidate)).known:
+            return found
+        rule = None if self.outcome else self.game.why_not(self.play, seat, candidate, asked)
+        if rule is None and asked is None:
             raise self._not_asked(seat)
-        return asked.explain(candidate)
+        return Explanation(candidate, offered=False, known=rule is not None, rule=rule or "")
 
     # Inputs
 

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from engine.core.data import DataError, faults_in
+from services.cli import position
 from services.cli.flags import Options, bad_parameter, failed, load_settings, parse_options, settings_flags
 from services.runtime.errors import Reason
 from services.runtime.settings import Settings, describe
@@ -151,6 +152,9 @@ def admin_game(
     if end is not None and not 1 <= len(end) <= 120:
         raise typer.BadParameter("a reason has 1 to 120 characters", param_hint="--end")
     return admin_game(game_id, Wish(rebuild, end, export, secrets), settings)
+
+
+app.add_typer(position.app, name="position")
 
 
 @app.command()

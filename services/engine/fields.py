@@ -7,6 +7,7 @@ from services.runtime.errors import Reason, ServiceError
 from services.runtime.fields import missing, too_long
 
 STATE_BYTES_MAX = 256 << 10
+POSITION_BYTES_MAX = 256 << 10
 ORIGIN_BYTES_MAX = 4 << 10
 
 
@@ -22,6 +23,13 @@ def check_origin(origin: bytes) -> None:
         raise missing("origin")
     if len(origin) > ORIGIN_BYTES_MAX:
         raise too_long("origin", ORIGIN_BYTES_MAX, "bytes")
+
+
+def check_position(position: str) -> None:
+    if not position:
+        raise missing("position")
+    if len(position.encode()) > POSITION_BYTES_MAX:
+        raise too_long("position", POSITION_BYTES_MAX, "bytes")
 
 
 def check_input(kind: str | None) -> str:

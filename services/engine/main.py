@@ -12,6 +12,6 @@ FULL_NAME = "roundtable.engine.v1.EngineService"
 
 @asynccontextmanager
 async def compose(runtime: Runtime) -> AsyncIterator[None]:
-    servicer = EngineServicer(runtime.settings.allow_seeds, runtime.metrics.registry)
+    servicer = EngineServicer(runtime.settings, runtime.metrics.registry)
     engine_pb2_grpc.add_EngineServiceServicer_to_server(servicer, runtime.server)
     yield

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from engine.core.errors import Reason as RulesReason
 from engine.core.errors import Refusal
+from engine.core.positions import PositionError
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.logging import get_logger
 
@@ -28,6 +29,14 @@ def refusals() -> Iterator[None]:
         yield
     except ServiceError:
         raise
+    except PositionError as refusal:
+        raise ServiceError(
+            Reason.POSITION_INVALID,
+            "the position stands for no moment of a game",
+            field="position",
+            metadata={"faults": str(len(refusal.faults))},
+            faults=refusal.faults,
+        ) from refusal
     except Refusal as refusal:
         if refusal.__cause__ is not None:
             _log.warning("refused", reason=refusal.reason, fault=describe(refusal.__cause__))

@@ -13,14 +13,17 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from engine.catalogue import GAMES
 from engine.core.chance import SECRET_BYTES, Seed
+from engine.core.positions import read_text, to_text, write
 from engine.core.table import Input, InputKind, Step, Table
 from engine.core.wire import Wire, commitment, game_info, reveal
 from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
-from services.engine.fields import check_input, check_origin, check_seat, check_state
+from services.engine.fields import check_input, check_origin, check_position, check_seat, check_state
+from services.engine.operators import Operators
 from services.engine.refusals import refusals
 from services.runtime import fields
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.interceptors import Context
+from services.runtime.settings import Settings
 
 WIRES: dict[str, Wire] = {game.id: import_module(f"engine.{game.id}.wire").WIRE for game in GAMES}
 """How each game's tables travel: every game has a module for it."""
@@ -43,8 +46,9 @@ _BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1)
 class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
     """Every method works at once, in the event loop: a call takes some 100 microseconds and waits for nothing."""
 
-    def __init__(self, allow_seeds: bool, registry: CollectorRegistry) -> None:
-        self._allow_seeds = allow_seeds
+    def __init__(self, settings: Settings, registry: CollectorRegistry) -> None:
+        self._allow_seeds = settings.allow_seeds
+        self._operators = Operators(settings.operator_token)
         # A stream is one call to the server's own metrics, however many inputs it carries.
         self._resolved = Counter(
             "roundtable_engine_inputs",
@@ -144,6 +148,24 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
                 )
             condition = "" if found.offered else table.game.rules[found.rule].title
             return engine_pb2.ExplainResponse(offered=found.offered, rule=found.rule, condition=condition)
+
+    async def ImportPosition(
+        self, request: engine_pb2.ImportPositionRequest, context: Context
+    ) -> engine_pb2.ImportPositionResponse:
+        self._operators.check(context)
+        with refusals():
+            check_position(request.position)
+            table = read_text(GAMES, request.position)
+            response = engine_pb2.ImportPositionResponse(commitment=commitment(table))
+            fill(response.resolved, table, Step([], []))
+        return response
+
+    async def ExportPosition(
+        self, request: engine_pb2.ExportPositionRequest, context: Context
+    ) -> engine_pb2.ExportPositionResponse:
+        self._operators.check(context)
+        with refusals():
+            return engine_pb2.ExportPositionResponse(position=to_text(write(load(request.state))))
 
 
 def load(state: bytes) -> Table:

@@ -1,6 +1,6 @@
 """Refusals: one exception that travels between services as `google.rpc.Status` and back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ _LONGEST_MESSAGE = 500
 _LONGEST_METADATA_VALUE = 200
 # A field can be named by whoever calls: the key of an option.
 _LONGEST_FIELD = 96
+_LONGEST_FAULTS = 3000
 
 
 class Reason(StrEnum):
@@ -42,6 +43,10 @@ class Reason(StrEnum):
     UNKNOWN_GAME_OPTION = "UNKNOWN_GAME_OPTION"
     GAME_OPTION_VALUE = "GAME_OPTION_VALUE"
     SEEDS_NOT_ALLOWED = "SEEDS_NOT_ALLOWED"
+
+    OPERATOR_TOKEN_REQUIRED = "OPERATOR_TOKEN_REQUIRED"
+    OPERATOR_TOKEN_INVALID = "OPERATOR_TOKEN_INVALID"
+    POSITION_INVALID = "POSITION_INVALID"
 
     GAME_NOT_FOUND = "GAME_NOT_FOUND"
     GAME_OVER = "GAME_OVER"
@@ -93,6 +98,8 @@ _CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.ALREADY_APPLIED: grpc.StatusCode.ALREADY_EXISTS,
     Reason.UNKNOWN_GAME: grpc.StatusCode.NOT_FOUND,
     Reason.SEEDS_NOT_ALLOWED: grpc.StatusCode.PERMISSION_DENIED,
+    Reason.OPERATOR_TOKEN_REQUIRED: grpc.StatusCode.UNAUTHENTICATED,
+    Reason.OPERATOR_TOKEN_INVALID: grpc.StatusCode.PERMISSION_DENIED,
     Reason.GAME_NOT_FOUND: grpc.StatusCode.NOT_FOUND,
     Reason.GAME_OVER: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.GAME_NOT_OVER: grpc.StatusCode.FAILED_PRECONDITION,
@@ -125,8 +132,9 @@ class ServiceError(Exception):
     """A call is refused. Raised anywhere below a handler; the server's interceptor makes it a status.
 
     `field` (the offending request field) and `rule` (the rule's number) become metadata of those names, and a
-    field also a BadRequest. `retry_after` is in seconds; left out, it is set for what is unavailable. Texts that are
-    too long for an error or a log are cut.
+    field also a BadRequest, which names `faults` within the field too, by path, as many as there is room for.
+    `retry_after` is in seconds; left out, it is set for what is unavailable. Texts that are too long for an error or a
+    log are cut.
     """
 
     def __init__(
@@ -137,8 +145,10 @@ class ServiceError(Exception):
         field: str | None = None,
         rule: str | None = None,
         metadata: Mapping[str, str] | None = None,
+        faults: Sequence[tuple[str, str]] = (),
         retry_after: float | None = None,
     ) -> None:
+        self.faults = faults
         self.reason = reason
         self.message = bounded(message, _LONGEST_MESSAGE)
         super().__init__(self.message)
@@ -174,12 +184,26 @@ class ServiceError(Exception):
             violation = error_details_pb2.BadRequest.FieldViolation(
                 field=self.field, description=self.message, reason=self.reason
             )
-            status.details.add().Pack(error_details_pb2.BadRequest(field_violations=[violation]))
+            violations = [violation, *self._violations()]
+            status.details.add().Pack(error_details_pb2.BadRequest(field_violations=violations))
         if self.retry_after is not None:
             delay = Duration()
             delay.FromMilliseconds(round(self.retry_after * 1000))
             status.details.add().Pack(error_details_pb2.RetryInfo(retry_delay=delay))
         return status
+
+    def _violations(self) -> Iterator[error_details_pb2.BadRequest.FieldViolation]:
+        room = _LONGEST_FAULTS
+        for path, problem in self.faults:
+            violation = error_details_pb2.BadRequest.FieldViolation(
+                field=bounded(path, _LONGEST_FIELD),
+                description=bounded(problem, _LONGEST_METADATA_VALUE),
+                reason=self.reason,
+            )
+            room -= violation.ByteSize()
+            if room < 0:
+                return
+            yield violation
 
     @classmethod
     def from_status(cls, status: status_pb2.Status) -> "ServiceError":

@@ -61,6 +61,9 @@ class Settings(BaseSettings):
         description="secret that players' tokens are made with; without it nobody lists games",
     )
     allow_seeds: bool = Field(default=False, description="allow games from fixed seeds (development and tests)")
+    operator_token: SecretStr | None = Field(
+        default=None, min_length=16, description="opens the calls that are for operators; without one they are closed"
+    )
     ticket_seconds: float = Field(
         default=60, gt=0, le=3600, description="life of a waiting ticket that nobody watches, in seconds"
     )

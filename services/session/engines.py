@@ -134,6 +134,10 @@ class Engines:
         """Tells what a seat or a spectator may know. Raises as `resolve`."""
         return await self._at_some_replica(lambda replica: _called(replica.stub.View, request))
 
+    async def explain(self, request: engine_pb2.ExplainRequest) -> engine_pb2.ExplainResponse:
+        """Tells why a seat is or is not offered something. Raises as `resolve`."""
+        return await self._at_some_replica(lambda replica: _called(replica.stub.Explain, request))
+
     async def replay(self, request: engine_pb2.ReplayRequest) -> engine_pb2.ReplayResponse:
         """Plays a game again. Raises as `resolve`."""
         return await self._at_some_replica(lambda replica: _called(replica.stub.Replay, request, _REPLAY_SECONDS))

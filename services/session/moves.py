@@ -49,7 +49,7 @@ class Moves:
                     )
                 return before.earlier.update
             if before.meta.closed:
-                raise ServiceError(Reason.GAME_OVER, f"the game was closed: {before.meta.closed}")
+                raise game_closed(before.meta.closed)
             failpoints.step("move.loaded")
             asked = make_input(before.state, before.seat)
             try:
@@ -79,6 +79,10 @@ class Moves:
                 if answered.picks:
                     told.metadata["picks"] = ",".join(map(str, answered.picks))
         return told
+
+
+def game_closed(reason: str) -> ServiceError:
+    return ServiceError(Reason.GAME_OVER, f"the game was closed: {reason}")
 
 
 def translate(refusal: ServiceError) -> ServiceError:

@@ -72,6 +72,9 @@ class SessionService:
             "SetStandingOrders": make.unary_unary_rpc_method_handler(
                 self.set_standing_orders, request_deserializer=session_pb2.SetStandingOrdersRequest.FromString
             ),
+            "Explain": make.unary_unary_rpc_method_handler(
+                self.explain, request_deserializer=session_pb2.ExplainRequest.FromString
+            ),
             "GetRecord": make.unary_unary_rpc_method_handler(
                 self.get_record, request_deserializer=session_pb2.GetRecordRequest.FromString
             ),
@@ -138,6 +141,15 @@ class SessionService:
         await self._watches.watch(
             game, _optional_seat_token(request), after, context.write, shown=request.show_presence
         )
+
+    async def explain(self, request: session_pb2.ExplainRequest, context: Context) -> bytes:
+        game = _game(request.game_id)
+        _check_seat_token(request.seat_token)
+        fields.check_text("candidate", request.candidate, fields.OPTION_MAX)
+        look = await self._views.look(game, request.seat_token)
+        found = await self._views.explain(look, request.candidate)
+        response = session_pb2.ExplainResponse(offered=found.offered, rule=found.rule, condition=found.condition)
+        return response.SerializeToString()
 
     async def get_record(self, request: session_pb2.GetRecordRequest, context: Context) -> bytes:
         game = _game(request.game_id)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import urllib.request
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from hashlib import blake2b
 from random import Random
 from typing import Any
 
 import grpc
 import pytest
+from google.rpc import error_details_pb2
 from grpc import aio
+from grpc_status import rpc_status
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from engine.camelot import turns
@@ -321,6 +326,8 @@ async def test_a_candidate_is_explained(bench: Bench) -> None:
     withheld = await explain("move:camelot")
     assert not withheld.offered
     assert withheld.condition == CAMELOT.rules[withheld.rule].title
+    elsewhere = await explain("draw_black")
+    assert (elsewhere.offered, elsewhere.rule) == (False, "R3.1")
 
 
 async def test_inputs_for_many_tables_share_a_stream(bench: Bench) -> None:
@@ -587,6 +594,7 @@ async def test_seats_and_candidates_that_are_not_there_are_refused(bench: Bench)
     assert (viewed.reason, viewed.field) == (Reason.FIELD_INVALID, "seat")
     assert await explaining(SEATS, "pass") == (Reason.FIELD_INVALID, "seat")
     assert await explaining(other(table), "pass") == (Reason.NOT_ASKED, "seat")
+    assert await explaining(other(table), "fly:avalon") == (Reason.NOT_ASKED, "seat")
     assert await explaining(seat, "fly:avalon") == (Reason.UNKNOWN_OPTION, "candidate")
     assert await explaining(seat, "") == (Reason.FIELD_MISSING, "candidate")
 
@@ -659,3 +667,84 @@ async def test_what_cannot_be_played_again_is_refused(
     refused = await refusal(call)
     assert refused.reason is reason
     assert about.items() <= refused.metadata.items()
+
+
+# Positions
+
+TOKEN = "a-token-of-some-length"
+OPERATOR = (("authorization", f"Bearer {TOKEN}"),)
+POSITION = json.dumps(
+    {
+        "game": "camelot",
+        "facts": {
+            "phase": "heroic",
+            "active": 0,
+            "knights": [{"coat": "gawain", "hand": ["grail"], "place": "grail"}, {"coat": "kay"}, {"coat": "tristan"}],
+            "grail": ["grail", "grail", "desolation", "grail", "grail", "grail", "grail"],
+        },
+    }
+)
+
+
+@pytest.fixture
+async def operated() -> AsyncIterator[Bench]:
+    async with serving_bench(SETTINGS.model_copy(update={"operator_token": SecretStr(TOKEN)})) as running:
+        yield running
+
+
+async def test_an_operator_puts_a_position_on_the_table_and_takes_it_off(operated: Bench) -> None:
+    made = await operated.stub.ImportPosition(engine_pb2.ImportPositionRequest(position=POSITION), metadata=OPERATOR)
+
+    assert not made.commitment.verifiable
+    decision = open_decision(made.resolved)
+    assert "grail" in [option.id for option in decision.options]
+    moved = await operated.resolve(made.resolved.state, answer=answer(0, decision.id, "grail"))
+    request = engine_pb2.ExportPositionRequest(state=moved.state)
+    exported = (await operated.stub.ExportPosition(request, metadata=OPERATOR)).position
+    assert json.loads(exported)["facts"]["grail"] == ["grail", "grail", "", "grail", "grail", "grail", "grail"]
+    back = await operated.stub.ImportPosition(engine_pb2.ImportPositionRequest(position=exported), metadata=OPERATOR)
+    assert back.resolved.public == table_pb2.Update(version=1, asked=moved.public.asked)
+    assert back.resolved.digest == moved.digest
+    assert back.resolved.seats[0].decision == moved.seats[0].decision
+
+
+async def test_positions_are_for_operators(bench: Bench, operated: Bench) -> None:
+    wish = engine_pb2.ImportPositionRequest(position=POSITION)
+    state = engine_pb2.ExportPositionRequest(state=(await operated.new(seed=1)).resolved.state)
+    for running in (bench, operated):
+        for call in (
+            partial(running.stub.ImportPosition, wish),
+            partial(running.stub.ExportPosition, state),
+        ):
+            assert (await refusal(call())).reason is Reason.OPERATOR_TOKEN_REQUIRED
+            for token in (f"Bearer {TOKEN}x", TOKEN, "Bearer ", "", "Bearer None"):
+                wrong = await refusal(call(metadata=(("authorization", token),)))
+                assert (wrong.reason, wrong.code) == (
+                    Reason.OPERATOR_TOKEN_INVALID,
+                    grpc.StatusCode.PERMISSION_DENIED,
+                )
+    closed = await refusal(bench.stub.ImportPosition(wish, metadata=OPERATOR))
+    assert closed.reason is Reason.OPERATOR_TOKEN_INVALID, "a server without a token has no operators"
+
+
+async def test_a_position_is_refused_with_every_fault(operated: Bench) -> None:
+    position = json.loads(POSITION)
+    position["facts"]["knights"][0]["hand"] = ["fate"] * 2
+    position["facts"]["engines"] = 99
+    position["weather"] = "fine"
+    request = engine_pb2.ImportPositionRequest(position=json.dumps(position))
+    with pytest.raises(aio.AioRpcError) as failed:
+        await operated.stub.ImportPosition(request, metadata=OPERATOR)
+
+    status = rpc_status.from_call(failed.value)  # type: ignore[arg-type]  # it reads only code, details and metadata
+    assert ServiceError.from_status(status).reason is Reason.POSITION_INVALID
+    assert ServiceError.from_status(status).metadata == {"field": "position", "faults": "4"}
+    violations = error_details_pb2.BadRequest()
+    assert any(detail.Unpack(violations) for detail in status.details)
+    assert [violation.field for violation in violations.field_violations] == [
+        "position",
+        "weather",
+        "facts.knights[0].hand[1]",
+        "facts.engines",
+        "facts.engines",
+    ]

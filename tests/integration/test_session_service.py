@@ -316,6 +316,27 @@ async def test_each_sees_its_own_view_and_decision(session: Session, seats: Seat
     assert not spectator.update.HasField("decision")
 
 
+async def test_a_seat_is_told_why_it_is_not_offered_something(session: Session, seats: Seats) -> None:
+    decision = (await session.view(seats.game_id, seats.tokens[0])).update.decision
+
+    async def explain(token: str, candidate: str) -> session_pb2.ExplainResponse:
+        request = session_pb2.ExplainRequest(game_id=seats.game_id, seat_token=token, candidate=candidate)
+        return await session.stub.Explain(request, timeout=SECONDS)
+
+    offered = await explain(seats.tokens[0], decision.options[0].id)
+    assert (offered.offered, offered.rule, offered.condition) == (True, decision.options[0].rule, "")
+    withheld = await explain(seats.tokens[0], "sacrifice")
+    assert (withheld.offered, bool(withheld.rule), bool(withheld.condition)) == (False, True, True)
+    with refused(Reason.UNKNOWN_OPTION, {"field": "candidate"}):
+        await explain(seats.tokens[0], "fly:avalon")
+    with refused(Reason.FIELD_MISSING, {"field": "candidate"}):
+        await explain(seats.tokens[0], "")
+    with refused(Reason.SEAT_TOKEN_REQUIRED, {"field": "seat_token"}):
+        await explain("", "sacrifice")
+    with refused(Reason.SEAT_TOKEN_INVALID, {"field": "seat_token"}):
+        await explain("nobody", "sacrifice")
+
+
 # Standing orders
 
 

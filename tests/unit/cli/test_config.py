@@ -92,6 +92,14 @@ def test_a_players_token_is_made_with_the_key(
     assert capsys.readouterr().out == urlsafe_b64encode(digest).decode().rstrip("=") + "\n"
 
 
+def test_the_operators_token_is_masked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "--operator-token", "avalon-avalon-avalon"]) == 0
+
+    out = capsys.readouterr().out
+    assert "ROUNDTABLE_OPERATOR_TOKEN=*** " in out
+    assert "avalon" not in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -78,6 +78,9 @@ class Session(session_pb2_grpc.SessionServiceServicer):
                 raise step
             yield step
 
+    async def Explain(self, request: session.ExplainRequest, context: Any) -> session.ExplainResponse:
+        return session.ExplainResponse(offered=False, rule="R3.3", condition=f"why not {request.candidate}")
+
     async def GetRecord(self, request: session.GetRecordRequest, context: Any) -> session.GetRecordResponse:
         return session.GetRecordResponse(record=Record(game_id=request.game_id))
 
@@ -409,3 +412,9 @@ async def test_all_pages_of_a_players_games_are_listed(bench: Bench) -> None:
     found = [game.game_id async for game in bench.roundtable.games("alice", "token")]
 
     assert found == ["alice token 0", "alice token 1", "alice token 2"]
+
+
+async def test_a_seat_asks_why_it_is_not_offered_something(bench: Bench) -> None:
+    why = await (await bench.seat()).explain("move:grail")
+
+    assert (why.offered, why.rule, why.condition) == (False, "R3.3", "why not move:grail")
