@@ -19,8 +19,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: demo
-demo: setup ## play GAMES=1 games of GAME=camelot with PLAYERS=5 seats through the services; SEED= repeats a deal
-	@$(BIN)/roundtable demo --game $(or $(GAME),camelot) --players $(or $(PLAYERS),5) --games $(or $(GAMES),1) $(if $(SEED),--seed $(SEED))
+demo: setup ## play GAMES=1 games of GAME=camelot with PLAYERS=5 seats through the services; SEED= repeats a deal, RECORD= leaves a record
+	@$(BIN)/roundtable demo --game $(or $(GAME),camelot) --players $(or $(PLAYERS),5) --games $(or $(GAMES),1) $(if $(SEED),--seed $(SEED)) $(if $(RECORD),--record $(RECORD))
 
 .PHONY: simulate
 simulate: setup ## play GAMES=200 games of GAME=camelot with PLAYERS=5 seats in one process, from SEED=1

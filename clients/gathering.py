@@ -9,7 +9,7 @@ from random import Random
 from clients.players import play_at_random
 from clients.sdk import Roundtable, Seat
 from roundtable.session.v1.session_pb2 import GetViewResponse
-from roundtable.table.v1.table_pb2 import Update
+from roundtable.table.v1.table_pb2 import Record, Update
 
 
 class Game:
@@ -29,6 +29,10 @@ class Game:
 
     async def look(self) -> None:
         self.seen = await self._seat.look()
+
+    async def record(self) -> Record:
+        """All of the game, once it is finished."""
+        return await self._seat.record()
 
     @property
     def moves(self) -> int:

@@ -51,13 +51,18 @@ class Seed(msgspec.Struct, frozen=True, array_like=True):
 
     def key(self) -> bytes:
         hasher = blake2b(key=self.secret, digest_size=32, person=b"roundtable-key")
-        for contribution in self.contributions:
-            hasher.update(bytes((len(contribution),)) + contribution)
+        self._add_contributions(hasher)
         return hasher.digest()
 
     def history_key(self) -> bytes:
         """Keys the digest chain, so that nobody can guess a secret answer from its digest."""
-        return blake2b(self.secret, digest_size=32, person=b"roundtable-past").digest()
+        hasher = blake2b(self.secret, digest_size=32, person=b"roundtable-past")
+        self._add_contributions(hasher)
+        return hasher.digest()
+
+    def _add_contributions(self, hasher: blake2b) -> None:
+        for contribution in self.contributions:
+            hasher.update(bytes((len(contribution),)) + contribution)
 
 
 class Chance:

@@ -537,13 +537,14 @@ class Table:
         table, _ = cls.begin(game, game.deal(set_up.seats, options, chance), options, set_up.seed, chance)
         digests = []
         for given in inputs:
-            table._play_again(given)
+            table.play_again(given)
             digests.append(table.history)
         if (order := table._next_order()) is not None:
             raise _broken(table.version + 1, f"a standing order of seat {order.seat} is missing at the end")
         return Replayed(table, set_up.seats, msgspec.to_builtins(options, str_keys=True), digests)
 
-    def _play_again(self, given: Input) -> None:
+    def play_again(self, given: Input) -> None:
+        """As `take`, where standing orders answer as they did. Raises `Refusal`: LOG_BROKEN."""
         order = self._next_order()
         if (order is not None or given.kind is InputKind.ORDER) and given != order:
             raise _broken(self.version + 1, "it is not what the standing orders give")

@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from google.protobuf.json_format import MessageToJson
 from rich.console import Console
 from rich.table import Table
 
+from services.cli import records
 from services.cli.flags import failed
 from services.runtime.durability import replicas_of
 from services.runtime.errors import Reason, ServiceError
@@ -69,7 +69,7 @@ async def _admin_game(game_id: str, wish: Wish, settings: Settings) -> int:
         _show_faults(found, console)
         if wish.export is not None:
             record = inspection.record_of(found, secrets=wish.secrets)
-            wish.export.write_text(MessageToJson(record, preserving_proto_field_name=True) + "\n", encoding="utf-8")
+            records.write(wish.export, record)
             console.print(f"exported to {wish.export}", markup=False, soft_wrap=True)
         if wish.rebuild:
             await inspection.rebuild(games, found)

@@ -15,6 +15,7 @@ from clients.gathering import Gathering
 from clients.sdk import CallFailed, connect
 from clients.terminal.boards import board_of
 from clients.terminal.screens import Screen, result, screen_of
+from services.cli import records
 from services.cli.flags import failed
 from services.runtime.backend import Backend, start_backend
 from services.runtime.embedded import StoreMissing
@@ -33,14 +34,18 @@ class Stalled(Exception):
     """No game went on for too long."""
 
 
-def demo(gathering: Gathering, settings: Settings) -> int:
-    """Plays a gathering's games on a backend of its own; gives the exit status, 0 only if all were finished."""
+def demo(gathering: Gathering, settings: Settings, record: Path | None = None) -> int:
+    """Plays a gathering's games on a backend of its own; gives the exit status, 0 only if all were finished.
+
+    Args:
+        record: file for the record of its game.
+    """
     console = Console(highlight=False)
     latencies: list[float] = []
     status = 1
     try:
         with termination_interrupts():
-            _on_own_backend(gathering, settings, console, latencies)
+            _on_own_backend(gathering, settings, console, latencies, record)
         status = 0 if gathering.finished == gathering.total else 1
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -50,16 +55,25 @@ def demo(gathering: Gathering, settings: Settings) -> int:
     return status
 
 
-def _on_own_backend(gathering: Gathering, settings: Settings, console: Console, latencies: list[float]) -> None:
+def _on_own_backend(
+    gathering: Gathering, settings: Settings, console: Console, latencies: list[float], record: Path | None
+) -> None:
     with scratch_folder(DATA, "demo") as folder, Processes(folder / "logs") as processes:
         began = time.monotonic()
         backend = start_backend(processes, settings, folder / "store")
         console.print(f"store, engine, session and matchmaking started in {time.monotonic() - began:.1f} s")
-        uvloop.run(_play(gathering, backend, processes, screen_of(console, gathering.game), latencies))
+        uvloop.run(_play(gathering, backend, processes, screen_of(console, gathering.game), latencies, record))
+    if record is not None:
+        console.print(f"record of the game: {record}; roundtable verify plays it again", markup=False, soft_wrap=True)
 
 
 async def _play(
-    gathering: Gathering, backend: Backend, processes: Processes, screen: Screen, latencies: list[float]
+    gathering: Gathering,
+    backend: Backend,
+    processes: Processes,
+    screen: Screen,
+    latencies: list[float],
+    record: Path | None,
 ) -> None:
     def measured(call: str, seconds: float) -> None:
         if call == "Choose":
@@ -79,6 +93,8 @@ async def _play(
             except BaseExceptionGroup as errors:
                 raise _first(errors) from errors
             screen.show(gathering)
+        if record is not None:
+            records.write(record, await gathering.games[0].record())
 
 
 async def _follow(gathering: Gathering, screen: Screen) -> None:

@@ -90,6 +90,9 @@ def demo(
             min=0, max=10, help="seconds a player thinks before each move; a little for one game on a terminal, else 0"
         ),
     ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="leave the record of the game, for `verify`")
+    ] = None,
 ) -> int:
     """Play whole games through all services, which are started for it and stopped afterwards."""
     from clients.gathering import Gathering
@@ -97,6 +100,8 @@ def demo(
     from engine.core.errors import Refusal
     from services.cli.demo import demo
 
+    if record is not None and games > 1:
+        raise typer.BadParameter("one game leaves a record; there are several", param_hint="--record")
     if pause is None:
         pause = _WATCHABLE_PAUSE if games == 1 and Console().is_terminal else 0.0
     settings = load_settings().model_copy(update={"allow_seeds": seed is not None})
@@ -105,7 +110,23 @@ def demo(
         GAMES.get(game).check(players, options)
     except Refusal as refusal:
         raise bad_parameter(refusal.message, refusal.field, refusal.about) from refusal
-    return demo(Gathering(game, players, games, options=options, seed=seed, pause=pause), settings)
+    return demo(Gathering(game, players, games, options=options, seed=seed, pause=pause), settings, record)
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="record of a game", show_default=False)],
+    commitment: Annotated[
+        str | None, typer.Option(metavar="HEX", help="the promise about its chance, as it was published at the start")
+    ] = None,
+) -> int:
+    """Play a recorded game again: checks its seed against the commitment, every input and every digest.
+
+    Exit status: 1 if anything is not as it was played; the first input that differs is named.
+    """
+    from services.cli.records import verify
+
+    return verify(file, commitment)
 
 
 @app.command()

@@ -1,0 +1,239 @@
+"""A finished game as one file that anybody can check: its set-up, its secret, and every input with its digest.
+
+The file is JSON in one exact form, an input in each line, so that not a byte of it can be changed unnoticed. Digests and
+secrets are hexadecimal digits. `seal` is the BLAKE2b-128 of the same text with an empty seal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from engine.core.chance import CONTRIBUTION_BYTES_MAX, SECRET_BYTES, Seed
+from engine.core.errors import Reason, Refusal
+from engine.core.games import Outcome, Registry
+from engine.core.table import Input, InputKind, Table
+
+FORM = 1
+"""Version of the file's form."""
+KINDS: dict[str, InputKind] = {kind.name.lower(): kind for kind in InputKind}
+_SEAL_BYTES = 16
+
+
+class RecordedInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An input, and the digest of the history up to and with it."""
+
+    seat: int
+    kind: str = "answer"
+    decision: int = 0
+    """Number of the ask that it answers."""
+    picks: tuple[int, ...] = ()
+    """Places in the list of options, from 0."""
+    orders: dict[str, str] = {}
+    digest: str
+
+    @classmethod
+    def of(cls, given: Input, digest: bytes) -> RecordedInput:
+        return cls(
+            seat=given.seat,
+            kind=given.kind.name.lower(),
+            decision=given.ask,
+            picks=given.picks,
+            orders=dict(given.orders),
+            digest=digest.hex(),
+        )
+
+    def line(self) -> str:
+        """Without what is at its default."""
+        fields = msgspec.structs.fields(self)
+        told = {
+            each.name: value for each in fields if (value := getattr(self, each.name)) != each.default and value != {}
+        }
+        return json.dumps(told)
+
+    def given(self) -> Input:
+        """Raises `KeyError` for a kind that there is not."""
+        return Input(KINDS[self.kind], self.seat, self.decision, self.picks, tuple(sorted(self.orders.items())))
+
+
+class RecordedOutcome(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    ending: str
+    rule: str
+    winners: tuple[int, ...]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    record: Literal[1] = 1
+    """Version of the form."""
+    game_id: str
+    game: str
+    rules_version: int
+    seats: int
+    options: dict[str, str]
+    commitment: str
+    """Published when the game began."""
+    verifiable: bool
+    """False: the secret was chosen by somebody, so that the commitment proves nothing."""
+    secret: str
+    contributions: tuple[str, ...] = ()
+    outcome: RecordedOutcome | None
+    closed: str = ""
+    """Why the game was closed before its end."""
+    inputs: tuple[RecordedInput, ...]
+    seal: str = ""
+
+    def sealed(self) -> Record:
+        digest = blake2b(to_text(msgspec.structs.replace(self, seal="")).encode(), digest_size=_SEAL_BYTES)
+        return msgspec.structs.replace(self, seal=digest.hexdigest())
+
+
+class Altered(Exception):
+    """A record that is not of the game that was played.
+
+    `input` is the first of its inputs that differs, counted from 1; 0 where none does.
+    """
+
+    def __init__(self, why: str, input: int = 0) -> None:
+        super().__init__(why + (f"; input {input} is the first that differs" if input else ""))
+        self.input = input
+
+
+class Verified(NamedTuple):
+    record: Record
+    table: Table
+
+
+def record_of(
+    game_id: str, table: Table, seats: int, inputs: Sequence[tuple[Input, bytes]], closed: str = ""
+) -> Record:
+    """The record of a game as it stands at a table, with all inputs it had, each with the digest after it."""
+    seed = table.seed
+    return Record(
+        game_id=game_id,
+        game=table.game.id,
+        rules_version=table.game.rules_version,
+        seats=seats,
+        options=dict(sorted(texts(msgspec.to_builtins(table.play.options)).items())),
+        commitment=seed.commitment().hex(),
+        verifiable=seed.verifiable,
+        secret=seed.secret.hex(),
+        contributions=tuple(each.hex() for each in seed.contributions),
+        outcome=recorded(table.outcome),
+        closed=closed,
+        inputs=tuple(RecordedInput.of(given, digest) for given, digest in inputs),
+    ).sealed()
+
+
+def texts(options: dict[str, Any]) -> dict[str, str]:
+    """Values of game options, as they are given."""
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
+
+
+def to_text(record: Record) -> str:
+    """The file."""
+    parts = []
+    for name, value in msgspec.to_builtins(record).items():
+        if name == "inputs":
+            lines = ",\n".join(each.line() for each in record.inputs)
+            parts.append(f"{_INPUTS}\n{lines}\n]")
+        else:
+            parts.append(f"{json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def verify(games: Registry, data: bytes, commitment: bytes | None = None) -> Verified:
+    """Plays the game of a file again.
+
+    Args:
+        commitment: as it was published, from elsewhere than the file.
+
+    Raises:
+        Altered: anything in the file is not as it was written.
+        Refusal: the game is not played here, or not under the rules of the record.
+    """
+    record = _read(data)
+    game = games.get(record.game)
+    if record.rules_version != game.rules_version:
+        raise Refusal(
+            Reason.RULES_VERSION,
+            f"the record is of version {record.rules_version} of the rules; here is {game.rules_version}",
+        )
+    seed = Seed(bytes.fromhex(record.secret), tuple(map(bytes.fromhex, record.contributions)), record.verifiable)
+    try:
+        table, _ = Table.new(game, record.seats, record.options, seed)
+    except Refusal as refusal:
+        raise Altered(f"no game begins like this: {refusal.message}") from refusal
+    differs, why = _first_that_differs(table, record)
+    if seed.commitment().hex() != record.commitment:
+        raise Altered("the seed is not the one that was committed to", differs)
+    if commitment not in (None, seed.commitment()):
+        raise Altered("the seed is not the one of this commitment", differs)
+    if differs:
+        raise Altered(why, differs)
+    if recorded(table.outcome) != record.outcome:
+        raise Altered("the game does not end like this")
+    if record.sealed() != record:
+        raise Altered("something else than the inputs and the seed was changed: the seal is broken")
+    return Verified(record, table)
+
+
+def recorded(outcome: Outcome | None) -> RecordedOutcome | None:
+    """An outcome as records have it."""
+    return None if outcome is None else RecordedOutcome(outcome.ending, outcome.rule, outcome.winners)
+
+
+def _first_that_differs(table: Table, record: Record) -> tuple[int, str]:
+    for number, each in enumerate(record.inputs, 1):
+        try:
+            table.play_again(each.given())
+        except (KeyError, Refusal):
+            return number, "the rules do not take an input"
+        if table.history.hex() != each.digest:
+            return number, "an input has not the digest of its history"
+    return 0, ""
+
+
+# Reading
+
+_INPUTS = '"inputs": ['
+_PLACE = re.compile(r"\$\.inputs\[(\d+)\]")
+_BYTE = re.compile(r"\(byte (\d+)\)")
+
+
+def _read(data: bytes) -> Record:
+    """The record, if it is written exactly as records are."""
+    lines = data.split(b"\n")
+    try:
+        record = msgspec.json.decode(data, type=Record)
+    except msgspec.ValidationError as fault:
+        place = _PLACE.search(str(fault))
+        raise Altered(f"this is no record: {fault}", int(place[1]) + 1 if place else 0) from fault
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        where = _BYTE.search(str(fault))
+        at = data.count(b"\n", 0, int(where[1]) if where else getattr(fault, "start", 0))
+        raise Altered(f"this is no record: {fault}", _input_at(lines, at)) from fault
+    expected = to_text(record).encode().split(b"\n")
+    if lines != expected:
+        at = next(
+            (at for at, pair in enumerate(zip(lines, expected, strict=False)) if pair[0] != pair[1]), len(expected)
+        )
+        raise Altered(f"line {at + 1} is not as records are written", _input_at(lines, at))
+    for name, digits, least, most in (
+        ("secret", record.secret, SECRET_BYTES, SECRET_BYTES),
+        *(("contributions", each, 0, CONTRIBUTION_BYTES_MAX) for each in record.contributions),
+    ):
+        if not (re.fullmatch("(?:[0-9a-f]{2})*", digits) and least <= len(digits) // 2 <= most):
+            raise Altered(f"{name}: these are not bytes in hexadecimal digits", min(1, len(record.inputs)))
+    return record
+
+
+def _input_at(lines: Sequence[bytes], at: int) -> int:
+    """The input in a line, counted from 0; 0 if there is none."""
+    first = next((number for number, line in enumerate(lines) if line == _INPUTS.encode()), at)
+    last = next((number for number, line in enumerate(lines) if number > first and line.startswith(b"]")), len(lines))
+    return at - first if first < at < last else 0
