@@ -25,6 +25,9 @@ KINDS: dict[str, InputKind] = {kind.name.lower(): kind for kind in InputKind}
 _SEAL_BYTES = 16
 
 
+_DEFAULTS = {"kind": "answer", "decision": 0, "picks": (), "orders": {}}
+
+
 class RecordedInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An input, and the digest of the history up to and with it."""
 
@@ -50,11 +53,15 @@ class RecordedInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     def line(self) -> str:
         """Without what is at its default."""
-        fields = msgspec.structs.fields(self)
-        told = {
-            each.name: value for each in fields if (value := getattr(self, each.name)) != each.default and value != {}
+        told: dict[str, Any] = {
+            "seat": self.seat,
+            "kind": self.kind,
+            "decision": self.decision,
+            "picks": self.picks,
+            "orders": self.orders,
         }
-        return json.dumps(told)
+        told = {name: value for name, value in told.items() if value != _DEFAULTS.get(name)}
+        return json.dumps(told | {"digest": self.digest})
 
     def given(self) -> Input:
         """Raises `KeyError` for a kind that there is not."""

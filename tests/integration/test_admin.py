@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from google.protobuf.json_format import Parse
 from redis import Redis
 
+from engine.catalogue import GAMES
+from engine.core.records import verify
 from roundtable.session.v1 import session_pb2
-from roundtable.table.v1 import table_pb2
 from services.runtime.errors import Reason
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
@@ -213,7 +213,11 @@ async def test_a_record_is_exported_of_finished_games_and_of_others_only_on_dema
     assert (await admin(seats.game_id, "--export", str(file))).status == 0
     request = session_pb2.GetRecordRequest(game_id=seats.game_id)
     expected = (await session.stub.GetRecord(request, timeout=SECONDS)).record
-    assert Parse(file.read_text(), table_pb2.Record()) == expected
+    found = verify(GAMES, file.read_bytes()).record
+    assert (found.game_id, found.seats, found.options) == (seats.game_id, 5, dict(expected.options))
+    assert [each.digest for each in found.inputs] == [each.digest.hex() for each in expected.inputs]
+    assert found.outcome is not None
+    assert found.outcome.ending == expected.outcome.ending
 
 
 @pytest.mark.parametrize(

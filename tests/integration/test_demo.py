@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.catalogue import GAMES
+from engine.core.records import verify
 from tests.integration.commands import Running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
@@ -46,6 +48,16 @@ def test_a_game_is_played_to_its_end_and_reported(start: Start, tmp_path: Path) 
     assert last == "1/1 games finished"
     assert demo.left_behind() == {}
     assert data(tmp_path) == []
+
+
+def test_a_game_leaves_its_record(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "game.json"
+    demo = start("--players", "3", "--record", str(file))
+
+    assert demo.end() == 0, demo.err.seen
+    assert f"record of the game: {file}; roundtable verify plays it again" in demo.out.seen
+    record = verify(GAMES, file.read_bytes()).record
+    assert (record.seats, record.verifiable) == (3, True)
 
 
 def test_several_games_are_played_at_once(start: Start) -> None:
