@@ -192,10 +192,13 @@ def _river(kingdom: camelot.View) -> tuple[Text, Text]:
 
 
 def _grail(kingdom: camelot.View) -> tuple[Text, Text]:
-    """Grail cards come from the Grail outward, evil's cards from the other end."""
-    grails = sum(card == camelot.CARD_GRAIL for card in kingdom.grail)
-    evil = sum(card not in (camelot.CARD_GRAIL, camelot.CARD_UNSPECIFIED) for card in kingdom.grail)
-    return _pips(grails, len(kingdom.grail), "●", GOOD), _pips(evil, len(kingdom.grail), "●", EVIL)
+    """The row's slots as each side counts them: the knights from the Grail outward, evil from the other end."""
+    evil = [card not in (camelot.CARD_GRAIL, camelot.CARD_UNSPECIFIED) for card in reversed(kingdom.grail)]
+    return _marks([card == camelot.CARD_GRAIL for card in kingdom.grail], GOOD), _marks(evil, EVIL)
+
+
+def _marks(laid: Iterable[bool], style: str) -> Text:
+    return Text.assemble(*(("●", style) if each else ("·", GONE) for each in laid))
 
 
 def _run(war: camelot.WarView) -> list[str]:

@@ -113,13 +113,17 @@ class Question(msgspec.Struct, Generic[Opt], frozen=True, eq=False):
             self.declare(explaining)
         return explaining.found
 
-    def places(self, picks: Sequence[str]) -> tuple[int, ...]:
-        """The places of the picked options in the list on offer; raises `Refusal` for what is not listed."""
+    def places(self, picks: Sequence[str], why: Callable[[str], Explanation] | None = None) -> tuple[int, ...]:
+        """The places of the picked options in the list on offer; raises `Refusal` for what is not listed.
+
+        Args:
+            why: explains it, where there is more to say than the question has.
+        """
         ids = [option.id for option in self.options]
         places = []
         for pick in picks:
             if pick not in ids:
-                unmet = self.explain(pick)
+                unmet = (why or self.explain)(pick)
                 raise Refusal(
                     Reason.UNKNOWN_OPTION,
                     "a pick is not among the options on offer",

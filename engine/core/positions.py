@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 import msgspec
@@ -42,6 +43,8 @@ KINDS = {
     "join": InputKind.JOIN,
 }
 HISTORY_BYTES = 16
+_MOST = 1 << 24
+"""More asks or inputs than any game has."""
 _LONGEST_LINE = 110
 
 
@@ -214,7 +217,7 @@ class _Reader:
         seed, used = self._seed()
         facts = self._part("facts", dict)
         seats = self._seats(game, facts or {})
-        asks, version = self._number("asks"), self._number("version")
+        asks, version = self._number("asks", _MOST), self._number("version", _MOST)
         departures, arrivals = self._some_seats("departures"), self._some_seats("arrivals")
         history = self._hexadecimal("history", HISTORY_BYTES)
         orders = self._orders(seats)
@@ -353,7 +356,9 @@ class _Reader:
             try:
                 asked = table.question(seat) if kind <= InputKind.ORDER else None
                 ask = int(table.decision) if kind <= InputKind.ORDER else 0
-                table.take(Input(kind, seat, ask, () if asked is None else asked.places(picks)))
+                table.take(
+                    Input(kind, seat, ask, () if asked is None else asked.places(picks, partial(table.explain, seat)))
+                )
             except Refusal as refusal:
                 cause = refusal.__cause__ if isinstance(refusal.__cause__, Refusal) else refusal
                 self._reading.fault(f"inputs[{place}]", cause.message + (f" ({cause.rule})" if cause.rule else ""))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
@@ -136,7 +136,7 @@ def record_of(
     ).sealed()
 
 
-def texts(options: dict[str, Any]) -> dict[str, str]:
+def texts(options: Mapping[str, object]) -> dict[str, str]:
     """Values of game options, as they are given."""
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -251,7 +251,7 @@ class Table:
     def answer(self, seat: int, decision: str, picks: Sequence[str]) -> Step:
         """A seat's answer, by the ids of its options; raises `Refusal` and changes nothing if it is not legal."""
         asked = self._open_question(seat, decision)
-        places = asked.places(picks)
+        places = asked.places(picks, partial(self.explain, seat))
         asked.judge(places)
         return self._apply(Input(InputKind.ANSWER, seat, self._asks, places))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from importlib import import_module
 from time import perf_counter
 
@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from engine.catalogue import GAMES
 from engine.core.chance import SECRET_BYTES, Seed
 from engine.core.positions import read_text, to_text, write
+from engine.core.records import texts
 from engine.core.table import Input, InputKind, Step, Table
 from engine.core.wire import Wire, commitment, game_info, reveal
 from roundtable.engine.v1 import engine_pb2, engine_pb2_grpc
@@ -235,8 +236,3 @@ def given(logged: engine_pb2.LoggedInput) -> Input:
     if not (logged.decision.isascii() and logged.decision.isdigit()):
         raise ServiceError(Reason.FIELD_INVALID, "an input that answers no decision", field="inputs")
     return Input(kind, logged.seat, int(logged.decision), tuple(logged.picks))
-
-
-def texts(options: Mapping[str, object]) -> dict[str, str]:
-    """Values of game options, as they are given."""
-    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}

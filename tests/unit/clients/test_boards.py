@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,6 +14,7 @@ from clients.terminal.camelot import CamelotBoard
 from engine.camelot.wire import WIRE
 from engine.catalogue import GAMES
 from engine.core.chance import Seed
+from engine.core.positions import read_text
 from engine.core.table import Table
 from roundtable.camelot.v1 import camelot_pb2 as camelot
 from roundtable.table.v1.table_pb2 import Outcome, Update, View
@@ -154,3 +156,21 @@ def test_a_game_without_a_board_is_shown_by_what_all_games_share() -> None:
     assert drawn(board.picture(View(), Update(version=3, asked=[0, 1]))) == ["move 3", "asked: seat 0, seat 1"]
     assert board.line(View(), Update(version=9, outcome=outcome)) == "check mate (R9); won by seat 1"
     assert board.verdict(View(), Outcome(ending="draw", rule="R8")) == "draw (R8); won by nobody"
+
+
+def test_a_row_with_gaps_is_drawn_as_it_lies() -> None:
+    table = read_text(GAMES, (Path(__file__).parents[2] / "positions" / "edge_case_37.json").read_text())
+    table.answer(0, table.decision, ["grail"])
+    (line,) = [
+        line
+        for line in drawn(board_of("camelot").picture(WIRE.view(table, 0), WIRE.update(table)))
+        if line.startswith(" Holy Grail")
+    ]
+    assert line.split()[2:4] == ["●●·●●●●", "·······"]
+
+
+def test_what_a_seat_alone_knows_is_told_in_a_line() -> None:
+    table = read_text(GAMES, (Path(__file__).parents[2] / "positions" / "edge_case_37.json").read_text())
+    board = board_of("camelot")
+    assert board.secrets(WIRE.view(table, 0)) == "Sir Gawain (0): loyalty unseen; hand grail, grail, merlin"
+    assert PlainBoard().secrets(WIRE.view(table, 0)) == ""
