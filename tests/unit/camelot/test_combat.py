@@ -235,7 +235,7 @@ def test_kay_may_keep_his_card() -> None:
         phase="heroic",
     )
     play(table, "fight:black_knight:fight_1:1")
-    assert refusal(table, 0, "card:grail") == (NOT_OFFERED, "")
+    assert refusal(table, 0, "card:grail") == (NOT_OFFERED, "R14.4")
     play(table, "pass")
     assert (state_of(table).white_swords, state_of(table).black_swords) == (0, 1)
     assert hand_of(table, 0) == ["fight_1", "grail"]
@@ -405,7 +405,7 @@ def test_reward_cards_go_as_the_sharers_agree() -> None:
         assert [event.cards for event in seen(step, events.CardsPooled, viewer)] == [known]
         assert table.view(viewer).game.pool.cards == known
     assert offered(table, 0) == ["give:0", "give:1", "deal_at_random"]
-    assert refusal(table, 0, "give:2") == (NOT_OFFERED, "")
+    assert refusal(table, 0, "give:2") == (NOT_OFFERED, "R2.10")
     play(table, "give:0", "give:1", "give:1", "give:1")
     assert asks(table) == ((1,), "accept_share")
     play(table, "accept")

@@ -595,7 +595,7 @@ def test_e75_answering_the_convocation_costs_a_solo_quests_white_cards() -> None
     play(table, "stay")
     assert asks(table) == ((0,), "propose_share")
     assert table.view(0).game.pool.sharers == (0, 1, 3)
-    assert refusal(table, 0, "give:2") == (NOT_OFFERED, "")
+    assert refusal(table, 0, "give:2") == (NOT_OFFERED, "R2.10")
     play(table, "deal_at_random")
     assert [len(hand_of(table, seat)) for seat in range(4)] == [1, 1, 0, 1]
 

@@ -70,8 +70,8 @@ def test_all_three_options_are_always_open() -> None:
 @pytest.mark.rule("R4.1")
 def test_evil_is_mandatory() -> None:
     table = situation(*fillers(3))
-    for evasion in ("pass", "end_turn", "draw_white"):
-        assert refusal(table, 0, evasion) == (Reason.UNKNOWN_OPTION, "")
+    for evasion, rule in (("pass", ""), ("end_turn", "R3.1"), ("draw_white", "R3.1")):
+        assert refusal(table, 0, evasion) == (Reason.UNKNOWN_OPTION, rule)
     assert refusal(table, 0)[0] is Reason.TOO_FEW_PICKS
     assert refusal(table, 0, "add_engine", "lose_life")[0] is Reason.TOO_MANY_PICKS
 
@@ -135,7 +135,7 @@ def test_e3_percival_peeks_and_loses_a_life_instead() -> None:
 @pytest.mark.rule("R14.6")
 def test_only_percival_peeks() -> None:
     table = situation(knight("gawain"), knight("percival"), knight("kay"))
-    assert refusal(table, 0, "peek") == (Reason.UNKNOWN_OPTION, "")
+    assert refusal(table, 0, "peek") == (Reason.UNKNOWN_OPTION, "R14.6")
 
 
 @pytest.mark.rule("E5", "R9.3", "R4.5")
@@ -383,7 +383,7 @@ def test_vivien_in_play_is_beyond_any_merlins() -> None:
     play(table, "draw_black")
     assert state_of(table).vivien
     knight_of(table, 0).hand[:] = bytes([Card.MERLIN] * 3)
-    assert refusal(table, 0, "pledge:3") == (Reason.UNKNOWN_OPTION, "")
+    assert refusal(table, 0, "pledge:3") == (Reason.UNKNOWN_OPTION, "R7.4")
     assert refusal(table, 1, "pledge:3") == (Reason.NOT_ASKED, "")
 
 
@@ -415,7 +415,7 @@ def test_too_few_merlins_are_kept() -> None:
     play(table, "draw_black")
     pick(table, 0, "pledge:1")
     assert refusal(table, 0, "pass")[0] is Reason.DECISION_CLOSED
-    assert refusal(table, 1, "pledge:2") == (Reason.UNKNOWN_OPTION, "")
+    assert refusal(table, 1, "pledge:2") == (Reason.UNKNOWN_OPTION, "R7.4")
     pick(table, 1, "pledge:1")
     assert state_of(table).engines == 0
     pick(table, 2, "pass")
