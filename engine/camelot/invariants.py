@@ -228,8 +228,8 @@ def unsettled(g: Camelot) -> Iterator[Fault]:
 def turn_faults(g: Camelot) -> Iterator[tuple[int | None, str]]:
     """Whether the active knight can be in this phase."""
     state, active = g.state, g.active
-    if active.standing is Standing.DEAD:
-        yield active.seat, "the dead have no turn"
+    if active.standing in (Standing.DEAD, Standing.LEFT):
+        yield active.seat, "has no turn any more"
     if (state.phase is Phase.TRAITOR) != (active.standing is Standing.UNMASKED):
         yield None, "is the traitor's if and only if the active seat is the unmasked traitor's"
     if state.phase is Phase.SHARING:

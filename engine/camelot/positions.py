@@ -14,7 +14,6 @@ from engine.core.chance import Chance, Seed
 from engine.core.facts import ANY, REST, Deck, form_of
 
 FORM = form_of(State)
-OPENING_HAND = FIGURES.opening_merlins + FIGURES.opening_white_cards
 DEALT = {"coat": ANY, "traitor": ANY}
 GONE: dict[str, Any] = {"life": 0, "hand": [], "place": "nowhere"}
 """What is left of a knight who is dead or unmasked."""
@@ -27,13 +26,13 @@ def set_up(given: Mapping[str, Any], seats: int, options: Options) -> dict[str, 
     knights = as_list(given.get("knights"))
     for knight, told in zip(facts["knights"], [*knights, *[{}] * seats], strict=False):
         told = told if isinstance(told, dict) else {}
-        knight |= DEALT
+        knight |= DEALT if knight["coat"] != "none" else {"traitor": ANY}
         if told.get("standing", "alive") != "alive":
             knight |= GONE
         else:
             opening = min(FIGURES.opening_merlins, merlins) if "hand" not in told else 0
             merlins -= opening
-            knight["hand"] = ["merlin"] * opening + [ANY] * (OPENING_HAND - opening)
+            knight["hand"] = ["merlin"] * opening + [ANY] * (len(knight["hand"]) - opening)
         if told.get("coat") == "arthur":
             facts["active"] = knight["seat"]
     for zone, other in (
@@ -74,13 +73,13 @@ def tidy(state: State) -> None:
 def decks(g: Camelot) -> dict[str, Deck]:
     """The pieces that a game has in a certain number, and those that it has here."""
     state = g.state
-    coats = bytearray(knight.coat for knight in state.knights)
+    coats = bytearray(knight.coat for knight in state.knights if knight.coat)
     loyalties = bytearray(knight.traitor for knight in state.knights)
     return {
         "white": Deck(Card, deck(WHITE), white_cards(g)),
         "black": Deck(Card, deck(BLACK), black_cards(g)),
         "coats": Deck(Coat, one_of_each(Coat), coats + state.spare_coats),
-        "loyalty": Deck(Loyalty, loyalty_deck(len(state.knights), g.options), loyalties + state.spare_loyalty),
+        "loyalty": Deck(Loyalty, loyalty_deck(g.began_with, g.options), loyalties + state.spare_loyalty),
     }
 
 

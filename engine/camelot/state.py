@@ -57,7 +57,7 @@ class Knight(msgspec.Struct, array_like=True):
     """A seat's knight."""
 
     seat: int
-    coat: Annotated[Coat, Pieces(deck="coats")]
+    coat: Annotated[Coat, Pieces(deck="coats", zero=True)]
     life: int
     traitor: Annotated[bool, Pieces(deck="loyalty")]
     """The secret loyalty card."""
