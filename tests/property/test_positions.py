@@ -54,7 +54,7 @@ def test_a_position_goes_on_as_the_game_does(game: AnyGame, seats: int, number: 
         copies = [(copy, left - 1) for copy, left in copies if left > 1]
     assert_same_to_all(exported(table), table)
     assert compared > 50
-    assert within_rules > 2
+    assert within_rules > 0
 
 
 @every_size

@@ -135,7 +135,7 @@ def test_a_kept_record_is_still_that_game(file: Path) -> None:
 
 
 def test_an_altered_rule_makes_a_kept_record_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = (FOLDER / "camelot-v1-1.json").read_bytes()
+    data = (FOLDER / "camelot-v2-1.json").read_bytes()
     verify(GAMES, data)
     figures = msgspec.structs.replace(FIGURES, draw_action_cards=FIGURES.draw_action_cards + 1)
     monkeypatch.setattr("engine.camelot.heroic.FIGURES", figures)

@@ -57,7 +57,7 @@ def test_anybody_can_check_a_deal(record: Path, tmp_path: Path) -> None:
 
 
 def test_another_secret_is_noticed_by_anybody(tmp_path: Path) -> None:
-    kept = json.loads((RECORDS / "camelot-v1-1.json").read_text())
+    kept = json.loads((RECORDS / "camelot-v2-1.json").read_text())
     (tmp_path / "record.json").write_text(json.dumps(kept | {"secret": "00" * 32}))
     checked = standalone(tmp_path / "record.json", tmp_path)
     assert (checked.returncode, checked.stdout) == (1, "")

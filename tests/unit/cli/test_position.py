@@ -244,7 +244,7 @@ def test_what_cannot_be_is_refused(run: Any, facts: dict[str, Any], fault: str) 
     [
         ({"game": "chess"}, "game: there is no such game; there is camelot"),
         ({"game": None}, "game: there is no such game; there is camelot"),
-        ({"rules_version": 99}, "rules_version: the rules here are of version 1"),
+        ({"rules_version": 99}, "rules_version: the rules here are of version 2"),
         ({"seats": 5}, "seats: the facts are about 3"),
         ({"seed": -1}, "seed: is not a whole number from 0 to 18446744073709551615"),
         ({"seed": 1, "chance": {"secret": "00" * 32}}, "seed: there is a seed or a chance, not both"),

@@ -9,7 +9,7 @@ import pytest
 
 from services.cli.main import main
 
-RECORD = Path(__file__).parents[2] / "records" / "camelot-v1-1.json"
+RECORD = Path(__file__).parents[2] / "records" / "camelot-v2-1.json"
 
 
 def verified(capsys: pytest.CaptureFixture[str], file: Path, *flags: str) -> tuple[int, str, str]:
@@ -71,7 +71,7 @@ def test_another_seed_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: P
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ('"rules_version": 1', '"rules_version": 0', "the record is of version 0 of the rules; here is 1"),
+        ('"rules_version": 2', '"rules_version": 0', "the record is of version 0 of the rules; here is 2"),
         ('"game": "camelot"', '"game": "camelos"', "no such game"),
         ('"heal_with_merlins": "false"', '"heal_with_merlins": "true"', "the seal is broken"),
         ('"closed": ""', '"closed": "x"', "the seal is broken"),
