@@ -493,7 +493,7 @@ def test_excaliburs_owner_leaves_instead_of_giving_it_up() -> None:
     assert asks(table) == ((1,), "excalibur")
     step = table.leave(1)
     assert seen(step, events.BlackCardCancelled) == []
-    assert state_of(table).picts.warriors == 1
+    assert state_of(table).war(Place.PICT_WAR).warriors == 1
 
 
 @pytest.mark.rule("R20.7", "R9.4")
@@ -690,7 +690,7 @@ def test_another_chooses_the_war(card: str, key: str) -> None:
     assert seen(step, events.DrawerReplaced) == [], "the card has been read aloud"
     assert asks(table) == ((1,), key)
     play(table, "war:saxon_war")
-    assert state_of(table).saxons.warriors == 1
+    assert state_of(table).war(Place.SAXON_WAR).warriors == 1
     assert asks(table) == ((1,), "progression_of_evil")
 
 
@@ -707,7 +707,7 @@ def test_another_chooses_between_the_two_cards_of_the_armor() -> None:
     assert seen(step, events.BlackCardBuried, 2) == [events.BlackCardBuried(0, rule="R9.3")]
     assert table.view(1).game.private.known_bottom == (Card.PICTS,)
     assert table.view(2).game.private.known_bottom == ()
-    assert (state_of(table).picts.warriors, state_of(table).saxons.warriors) == (0, 1)
+    assert (state_of(table).war(Place.PICT_WAR).warriors, state_of(table).war(Place.SAXON_WAR).warriors) == (0, 1)
 
 
 @pytest.mark.rule("R20.7", "B8", "R9.3")
@@ -728,7 +728,11 @@ def test_further_draws_of_morgan_are_made_without_the_drawer() -> None:
     assert asks(table) == ((1,), "lay_black_card")
     play(table, "face_up")
     state = state_of(table)
-    assert (state.picts.warriors, state.saxons.warriors, len(state.black_knight.black)) == (1, 1, 1)
+    assert (state.war(Place.PICT_WAR).warriors, state.war(Place.SAXON_WAR).warriors, len(state.black_knight.black)) == (
+        1,
+        1,
+        1,
+    )
     assert asks(table) == ((1,), "progression_of_evil")
 
 
@@ -741,7 +745,7 @@ def test_a_drawer_leaves_while_others_are_asked_and_the_card_is_resolved() -> No
     play(table, "pass")
     assert asks(table) == ((1,), "mordred")
     play(table, "war:pict_war")
-    assert (state_of(table).picts.mordred, state_of(table).picts.warriors) == (True, 1)
+    assert (state_of(table).war(Place.PICT_WAR).mordred, state_of(table).war(Place.PICT_WAR).warriors) == (True, 1)
     assert asks(table) == ((1,), "progression_of_evil")
 
 
