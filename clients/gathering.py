@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Mapping
 from random import Random
 
 from clients.players import play_at_random
 from clients.sdk import Roundtable, Seat
-from roundtable.session.v1.session_pb2 import GetViewResponse
+from roundtable.session.v1.session_pb2 import GetViewResponse, Said
 from roundtable.table.v1.table_pb2 import Record, Update
+
+_SAID_KEPT = 8
 
 
 class Game:
@@ -21,11 +24,17 @@ class Game:
         """The latest step that any of its players saw."""
         self.seen: GetViewResponse | None = None
         """What one of its seats knew when it last looked; all of the game once it is finished."""
+        self.said: deque[Said] = deque(maxlen=_SAID_KEPT)
+        """What was said last."""
         self._seat = seat
 
     def saw(self, update: Update) -> None:
         if update.version >= self.latest.version:
             self.latest = update
+
+    def watched_by(self, seat: Seat) -> bool:
+        """Whether it is this seat that looks for all."""
+        return seat is self._seat
 
     async def look(self) -> None:
         self.seen = await self._seat.look()
@@ -55,11 +64,13 @@ class Gathering:
         options: Mapping[str, str] | None = None,
         seed: int | None = None,
         pause: float = 0.0,
+        talk: float = 0.0,
     ) -> None:
         """
         Args:
             seed: repeats the deals: game `n` of at most 1000, counted from 0, is dealt from `1000 * seed + n`.
             pause: seconds a player thinks before each choice.
+            talk: how likely he says something before it, 0 to 1.
         """
         self.game = game
         self.total = games
@@ -67,6 +78,7 @@ class Gathering:
         self._options = options
         self._seed = seed
         self._pause = pause
+        self._talk = talk
         self._games: dict[str, Game] = {}
 
     @property
@@ -94,7 +106,9 @@ class Gathering:
         ticket = await roundtable.queue(player, self.game, self._seats, options=self._options, seed=seed)
         seat = await ticket.seated()
         game = self._games.setdefault(seat.game_id, Game(seat, seed))
+        # One pair of ears is enough.
+        heard = game.said.append if game.watched_by(seat) else lambda _said: None
         random = Random() if seed is None else Random(f"{seed}/{seat.number}")
-        await play_at_random(seat, random, pause=self._pause, saw=game.saw)
+        await play_at_random(seat, random, pause=self._pause, talk=self._talk, saw=game.saw, heard=heard)
         if not game.finished:
             await game.look()

@@ -8,7 +8,8 @@ from contextlib import aclosing, suppress
 from random import Random
 
 from clients.choosing import choose_at_random
-from clients.sdk import AlreadyApplied, DecisionClosed, Seat
+from clients.sdk import AlreadyApplied, DecisionClosed, Refused, Seat
+from roundtable.session.v1.session_pb2 import Said
 from roundtable.table.v1.table_pb2 import Decision, Update
 
 
@@ -19,17 +20,32 @@ def picks_at_random(random: Random, decision: Decision) -> list[str]:
     return [decision.options[place].id for place in places]
 
 
+async def say_at_random(seat: Seat, random: Random) -> None:
+    """Says something that the seat may say, true or not, unless it has just said that."""
+    with suppress(Refused):
+        if declarations := await seat.declarations():
+            await seat.say(random.choice(declarations))
+
+
 async def play_at_random(
-    seat: Seat, random: Random, *, pause: float = 0.0, saw: Callable[[Update], None] = lambda _update: None
+    seat: Seat,
+    random: Random,
+    *,
+    pause: float = 0.0,
+    talk: float = 0.0,
+    saw: Callable[[Update], None] = lambda _update: None,
+    heard: Callable[[Said], None] = lambda _said: None,
 ) -> None:
     """Plays a seat to the end of its game.
 
     Args:
         pause: seconds of thought before each choice.
+        talk: how likely something is said before a choice, 0 to 1.
         saw: told of every update in the seat's feed, the last of which has the outcome.
+        heard: told of everything that is said.
     """
     answered = ""
-    async with aclosing(seat.watch()) as feed:
+    async with aclosing(seat.watch(heard=heard)) as feed:
         async for entry in feed:
             saw(entry.update)
             decision = entry.update.decision
@@ -38,6 +54,8 @@ async def play_at_random(
                 continue
             answered = decision.id
             await asyncio.sleep(pause)
+            if talk and random.random() < talk:
+                await say_at_random(seat, random)
             # The feed goes on in any case, and brings what came of it.
             with suppress(DecisionClosed, AlreadyApplied):
                 await seat.choose(decision, picks_at_random(random, decision))

@@ -113,16 +113,61 @@ class Roundtable:
         options: Mapping[str, str] | None = None,
         seed: int | None = None,
         player_ids: Sequence[str] = (),
+        silent: bool = False,
     ) -> list[Seat]:
         """Creates a game without matchmaking and gives all its seats.
 
         Args:
             player_ids: who sits where, for `games`; one for each seat (empty: nobody who is known), or none.
+            silent: nobody can say anything.
         """
         request = session.CreateGameRequest(
-            request_id=new_request_id(), game=game, seats=seats, options=options, seed=seed, player_ids=player_ids
+            request_id=new_request_id(),
+            game=game,
+            seats=seats,
+            options=options,
+            seed=seed,
+            player_ids=player_ids,
+            silent=silent,
         )
-        created = await self._caller.call("CreateGame", self._sessions.CreateGame, request)
+        return self._seats(await self._create(request))
+
+    async def create_joinable_game(
+        self,
+        game: str,
+        seats: int,
+        *,
+        options: Mapping[str, str] | None = None,
+        seed: int | None = None,
+        silent: bool = False,
+    ) -> tuple[list[Seat], str]:
+        """Creates a game that newcomers can join, and gives all its seats and the token to join with."""
+        request = session.CreateGameRequest(
+            request_id=new_request_id(),
+            game=game,
+            seats=seats,
+            options=options,
+            seed=seed,
+            silent=silent,
+            joinable=True,
+        )
+        created = await self._create(request)
+        return self._seats(created), created.join_token
+
+    async def join(self, game_id: str, join_token: str) -> Seat:
+        """Takes a seat in a game that goes on.
+
+        Raises:
+            CallFailed: the token is not the game's, or the rules let nobody join now.
+        """
+        request = session.JoinRequest(game_id=game_id, join_token=join_token, request_id=new_request_id())
+        joined = await self._caller.call("Join", self._sessions.Join, request)
+        return self.seat(game_id, joined.seat, joined.seat_token, joined.commitment)
+
+    async def _create(self, request: session.CreateGameRequest) -> session.CreateGameResponse:
+        return await self._caller.call("CreateGame", self._sessions.CreateGame, request)
+
+    def _seats(self, created: session.CreateGameResponse) -> list[Seat]:
         return [
             self.seat(created.game_id, number, token, created.commitment)
             for number, token in enumerate(created.seat_tokens)

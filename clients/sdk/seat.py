@@ -14,7 +14,7 @@ from grpc import aio
 from clients.sdk.calls import Caller
 from clients.sdk.errors import CursorLost, GameClosed
 from roundtable.session.v1 import session_pb2 as session
-from roundtable.table.v1.table_pb2 import Commitment, Decision, Record, Update, View
+from roundtable.table.v1.table_pb2 import Commitment, Decision, Declaration, Record, Update, View
 
 if TYPE_CHECKING:  # there are no such classes when the program runs
     from roundtable.session.v1.session_pb2_grpc import SessionServiceAsyncStub
@@ -65,6 +65,7 @@ class Seat:
         *,
         show_presence: bool = False,
         connected: Callable[[Mapping[int, datetime]], None] = lambda _since: None,
+        heard: Callable[[session.Said], None] = lambda _said: None,
     ) -> AsyncGenerator[Entry, None]:
         """The seat's feed to the end of the game, each entry once, across broken connections. To be closed by whoever
         leaves it earlier.
@@ -74,6 +75,7 @@ class Seat:
             show_presence: the others are told that this seat is connected.
             connected: told which seats show that they are connected, and since when, whenever that changes. After a
                 cursor, only those that come later are known.
+            heard: told of everything that is said, by this seat too.
 
         Raises:
             GameClosed: the game was closed before its end.
@@ -95,6 +97,8 @@ class Seat:
                             raise GameClosed(response.closed.reason)
                         if _note_presence(present, response):
                             connected(dict(present))
+                        if response.HasField("said"):
+                            heard(response.said)
                         entry = _entry(response)
                         if entry is not None:
                             yield entry
@@ -141,6 +145,34 @@ class Seat:
         )
         return (await self._caller.call("SetStandingOrders", self._service.SetStandingOrders, request)).update
 
+    async def declarations(self) -> Sequence[Declaration]:
+        """What the seat may say now."""
+        request = session.ListDeclarationsRequest(game_id=self.game_id, seat_token=self.token)
+        return (await self._caller.call("ListDeclarations", self._service.ListDeclarations, request)).declarations
+
+    async def say(self, declaration: Declaration) -> None:
+        """Says something to everybody, once; waits for its time if the seat talks too fast.
+
+        Raises:
+            CallFailed: it cannot be said now; the reasons `SAID_ALREADY` and `SAID_ENOUGH` hold until the turn ends.
+        """
+        request = session.SayRequest(
+            game_id=self.game_id,
+            seat_token=self.token,
+            declaration_id=declaration.id,
+            request_id=new_request_id(),
+        )
+        await self._caller.call("Say", self._service.Say, request)
+
+    async def leave(self) -> Update:
+        """Gives up the seat for good; it can still look and watch.
+
+        Raises:
+            CallFailed: the rules do not let it leave now, or it has left already.
+        """
+        request = session.LeaveRequest(game_id=self.game_id, seat_token=self.token, request_id=new_request_id())
+        return (await self._caller.call("Leave", self._service.Leave, request)).update
+
 
 def _note_presence(present: dict[int, datetime], response: session.WatchResponse) -> bool:
     """Whether something has changed."""
@@ -157,7 +189,7 @@ def _note_presence(present: dict[int, datetime], response: session.WatchResponse
 
 
 def _entry(response: session.WatchResponse) -> Entry | None:
-    """None for a heartbeat, and for what tells of presence."""
+    """None for a heartbeat, for what tells of presence, and for what is said."""
     at = response.at.ToDatetime(UTC)
     match response.WhichOneof("entry"):
         case "snapshot":

@@ -13,6 +13,8 @@ from clients.gathering import Game, Gathering
 from clients.terminal.boards import Board, board_of
 
 _HEADING_LINES = 5
+_BOARD_LINES = 24
+"""Lines that a board takes at most; what is said has the room below it."""
 
 
 class Screen(Protocol):
@@ -43,8 +45,11 @@ class LivePicture:
         self._live.update(picture, refresh=True)
 
     def _table(self, gathering: Gathering) -> RenderableType:
-        seen = gathering.games[0].seen if gathering.games else None
-        return summary(gathering) if seen is None else self._board.picture(seen.view, seen.update)
+        if not gathering.games or (seen := gathering.games[0].seen) is None:
+            return summary(gathering)
+        said = [f"seat {each.seat} says: {each.declaration.title}" for each in gathering.games[0].said]
+        room = max(0, min(len(said), self._console.height - _BOARD_LINES))
+        return Group(self._board.picture(seen.view, seen.update), *said[len(said) - room :])
 
     def _overview(self, gathering: Gathering) -> RenderableType:
         """Games in play first, as many as there is room for."""

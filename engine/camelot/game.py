@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from engine.camelot import explaining, invariants, life, positions, secrecy, turns, view
+from engine.camelot import explaining, invariants, life, positions, secrecy, talk, turns, view
 from engine.camelot.box import BOX
 from engine.camelot.camelot import Camelot
 from engine.camelot.pieces import FIGURES, Ending
@@ -93,6 +93,12 @@ class ShadowsOverCamelot(Game[State, Options]):
 
     def tidy(self, state: State) -> None:
         positions.tidy(state)
+
+    def declarations(self, play: Camelot, seat: int) -> Sequence[talk.Remark]:
+        return list(talk.remarks(play, seat))
+
+    def turn(self, play: Camelot) -> int:
+        return play.state.turns
 
 
 CAMELOT = ShadowsOverCamelot()

@@ -2,6 +2,7 @@
 
 from engine.camelot import events
 from engine.camelot.choices import Choice
+from engine.camelot.talk import Remark
 from engine.camelot.view import CamelotView
 from engine.core.events import Event
 from engine.core.wire import Wire
@@ -14,4 +15,5 @@ WIRE = Wire(
     view=(CamelotView, camelot_pb2.View),
     events=(EVENTS, camelot_pb2.Event),
     options=(Choice, camelot_pb2.OptionReferences),
+    declarations=(Remark, camelot_pb2.DeclarationReference),
 )

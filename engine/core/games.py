@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +15,7 @@ from engine.core.decisions import Question, Script
 from engine.core.errors import Reason, Refusal
 from engine.core.events import Event, Told
 from engine.core.facts import Deck, Fault, form_of
+from engine.core.talk import Declaration
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True):
@@ -166,6 +167,14 @@ class Game(ABC, Generic[S, P]):
                 field="seats",
             )
         return self.parse_options(chosen)
+
+    def declarations(self, play: Any, seat: int) -> Sequence[Declaration]:
+        """What that seat may say to everybody now. It follows from what everybody knows. Nothing: no table talk."""
+        return ()
+
+    def turn(self, play: Any) -> int:
+        """How many turns are over, whatever a turn is here: within one, a seat says each thing once."""
+        return 0
 
     def parse_options(self, chosen: Mapping[str, str]) -> P:
         """Options from text, the missing ones at their defaults; refuses unknown options and values."""

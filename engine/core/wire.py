@@ -22,6 +22,7 @@ from engine.core.decisions import Option, Question
 from engine.core.events import Event, Told, kind_of
 from engine.core.games import AnyGame, Outcome
 from engine.core.table import Table
+from engine.core.talk import Declaration
 from roundtable.table.v1 import table_pb2
 
 Convert = Callable[[Any], Any]
@@ -178,12 +179,14 @@ class Wire:
         view: tuple[type[msgspec.Struct], type[Message]],
         events: tuple[Iterable[type[Event]], type[Message]],
         options: tuple[type[Option], type[Message]],
+        declarations: tuple[type[Declaration], type[Message]] | None = None,
     ) -> None:
         """
         Args:
             view: the type of the game's views, and its message.
             events: the types of its events, and the message with one field for each kind of event.
             options: the type of its options, and the message that lists what each option of a decision refers to.
+            declarations: the type of its declarations, and the message of what one refers to; None: no table talk.
 
         Raises:
             Mismatch: a type and its message differ.
@@ -210,6 +213,11 @@ class Wire:
         self._references_detail: Build = references_message
         self._pack_references = _packing(references_message)
 
+        if declarations is not None:
+            declaration_type, declaration_message = declarations
+            self._declaration_detail = converter(declaration_type, declaration_message, Declaration)
+            self._pack_declaration = _packing(declaration_message)
+
         # What these keep is copied into other messages and never changed.
         self._event = lru_cache(_EVENTS_KEPT)(self._build_event)
         self._decision = lru_cache(_DECISIONS_KEPT)(self._build_decision)
@@ -235,6 +243,14 @@ class Wire:
             ordered=ordered,
             default=[options[place].id for place in default],
             detail=self._pack_references(references),
+        )
+
+    def declaration(self, declaration: Declaration) -> table_pb2.Declaration:
+        return table_pb2.Declaration(
+            id=declaration.id,
+            rule=declaration.rule,
+            title=declaration.title,
+            detail=self._pack_declaration(self._declaration_detail(declaration)),
         )
 
     def view(self, table: Table, seat: int | None) -> table_pb2.View:

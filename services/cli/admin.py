@@ -21,7 +21,7 @@ from services.session import inspection
 from services.session.engines import open_engines
 from services.session.inspection import CannotMend, Inspection
 from services.session.keys import find_game
-from services.session.log import OUTCOMES
+from services.session.log import COMINGS, OUTCOMES
 from services.session.store import games_of
 
 FAULTS = 3
@@ -91,13 +91,13 @@ def _show(found: Inspection, console: Console) -> None:
         keys.add_row(key.name, key.kind, str(key.items), str(key.size), left)
     keys.add_row("together", "", "", str(sum(key.size for key in found.keys)), "")
     console.print(keys)
-    sizes = ", ".join(f"{name} {size}" for name, size in sorted(found.fields.items()) if not name.startswith("token "))
+    sizes = ", ".join(f"{name} {size}" for name, size in sorted(found.fields.items()) if " " not in name)
     console.print(f"fields in bytes: {sizes}", markup=False, soft_wrap=True)
     standing = found.standing
     if standing is not None:
         console.print(
             f"version {standing.version}, {len(found.log)} inputs in the log, place {standing.cursor.position}, "
-            f"feed {_span(found)}, {standing.meta.seats} seats, "
+            f"feed {_span(found)}, {standing.meta.all_seats} seats, "
             + (f"closed: {standing.meta.closed}" if standing.meta.closed else "over" if found.over else "in play"),
             markup=False,
             soft_wrap=True,
@@ -121,9 +121,8 @@ def _show_secrets(found: Inspection, console: Console) -> None:
         for seat, contribution in enumerate(found.replayed.reveal.contributions):
             console.print(f"contribution of seat {seat}: {contribution.hex()}")
     for version, logged in enumerate(found.log, 1):
-        what = (
-            f"{OUTCOMES[logged.kind]} to {logged.decision}: {', '.join(map(str, logged.picks)) or 'nothing'}"
-            if logged.kind in OUTCOMES
-            else f"orders {dict(logged.orders)}"
-        )
+        if logged.kind in OUTCOMES:
+            what = f"{OUTCOMES[logged.kind]} to {logged.decision}: {', '.join(map(str, logged.picks)) or 'nothing'}"
+        else:
+            what = COMINGS.get(logged.kind) or f"orders {dict(logged.orders)}"
         console.print(f"input {version}, seat {logged.seat}: {what}", markup=False, soft_wrap=True)

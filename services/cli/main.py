@@ -20,6 +20,8 @@ app = typer.Typer(help="A backend for turn-based tabletop games.", add_completio
 
 # A game of some 150 moves then takes a quarter of a minute.
 _WATCHABLE_PAUSE = 0.1
+# Players who think before they move also say something now and then.
+_TALK = 0.05
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,7 +112,9 @@ def demo(
         GAMES.get(game).check(players, options)
     except Refusal as refusal:
         raise bad_parameter(refusal.message, refusal.field, refusal.about) from refusal
-    return demo(Gathering(game, players, games, options=options, seed=seed, pause=pause), settings, record)
+    talk = _TALK if pause else 0.0
+    gathering = Gathering(game, players, games, options=options, seed=seed, pause=pause, talk=talk)
+    return demo(gathering, settings, record)
 
 
 @app.command()

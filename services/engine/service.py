@@ -168,6 +168,20 @@ class EngineServicer(engine_pb2_grpc.EngineServiceServicer):
         with refusals():
             return engine_pb2.ExportPositionResponse(position=to_text(write(load(request.state))))
 
+    async def ListDeclarations(
+        self, request: engine_pb2.ListDeclarationsRequest, context: Context
+    ) -> engine_pb2.ListDeclarationsResponse:
+        with refusals():
+            table = load(request.state)
+            check_seat(table, request.seat)
+            if table.outcome is not None:
+                raise ServiceError(Reason.GAME_OVER, "the game is over")
+            wire = WIRES[table.game.id]
+            return engine_pb2.ListDeclarationsResponse(
+                declarations=map(wire.declaration, table.game.declarations(table.play, request.seat)),
+                turn=table.game.turn(table.play),
+            )
+
 
 def load(state: bytes) -> Table:
     check_state(state)

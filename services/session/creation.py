@@ -45,9 +45,11 @@ class Creation:
             raise request_id_reused()
         if any(request.player_ids):
             await self._index(game)
+        tokens = [token(secret) for secret in unseal(birth.sealed_seats, request.request_id, birth.salt)]
         return session_pb2.CreateGameResponse(
             game_id=game.id,
-            seat_tokens=[token(seat) for seat in unseal(birth.sealed_seats, request.request_id, birth.salt)],
+            seat_tokens=tokens[: request.seats],
+            join_token="".join(tokens[request.seats :]),
             commitment=table_pb2.Commitment.FromString(birth.commitment),
         )
 
@@ -69,11 +71,18 @@ class Creation:
             )
         )
         failpoints.step("create.made")
-        seats, salt = new_seats(request.seats), secrets.token_bytes(SALT_BYTES)
+        sealed, salt = new_seats(request.seats + request.joinable), secrets.token_bytes(SALT_BYTES)
+        seats, join = sealed[: request.seats], sealed[request.seats :]
         return await self._games.create(
             game,
-            Meta(request.seats, request.spectators, salt),
-            Birth(content, salt, seal(seats, request.request_id, salt), made.commitment.SerializeToString()),
+            Meta(
+                request.seats,
+                request.spectators,
+                salt,
+                silent=request.silent,
+                join_token=token_digest(token(join[0])) if join else b"",
+            ),
+            Birth(content, salt, seal(sealed, request.request_id, salt), made.commitment.SerializeToString()),
             [token_digest(token(seat)) for seat in seats],
             Begun(made.resolved.state, made.origin),
             # A place for cursors only: whoever watches has the set-up in a snapshot.
@@ -85,6 +94,14 @@ class Creation:
 def _content(request: session_pb2.CreateGameRequest) -> bytes:
     """Digest of everything that is asked for."""
     seed = request.seed if request.HasField("seed") else None
-    asked = (request.game, request.seats, sorted(request.options.items()), seed, request.spectators)
+    asked = (
+        request.game,
+        request.seats,
+        sorted(request.options.items()),
+        seed,
+        request.spectators,
+        request.silent,
+        request.joinable,
+    )
     content = (asked, *request.player_ids) if any(request.player_ids) else asked
     return blake2b(msgspec.msgpack.encode(content), digest_size=16, person=b"new game").digest()

@@ -149,6 +149,10 @@ class Engines:
         """
         await some_server_lives([replica.channel for replica in self._replicas], Reason.ENGINE_UNAVAILABLE)
 
+    async def declarations(self, request: engine_pb2.ListDeclarationsRequest) -> engine_pb2.ListDeclarationsResponse:
+        """Lists what a seat may say. Raises as `resolve`."""
+        return await self._at_some_replica(lambda replica: _called(replica.stub.ListDeclarations, request))
+
     def note_change(self) -> None:
         self._changed.set()
 

@@ -92,11 +92,8 @@ async def _look(store: Store, games: Games, game: GameKeys) -> Inspection:
     if not keys:
         raise game_not_found()
     names: list[bytes] = await store.call("HKEYS", game.game)
-    # Names of fields for tokens and fingerprints are bytes, and tell nothing to people.
     fields = {
-        name.decode("ascii", "backslashreplace") if name[:1] != b"t" else f"token {place}": int(
-            await store.call("HSTRLEN", game.game, name)
-        )
+        _shown_name(name, place): int(await store.call("HSTRLEN", game.game, name))
         for place, name in enumerate(sorted(names))
     }
     found = Inspection(game, keys, fields)
@@ -118,6 +115,14 @@ async def _look(store: Store, games: Games, game: GameKeys) -> Inspection:
         found.faults.append("the feed cannot be read")
     found.faults += _misfits(found)
     return found
+
+
+def _shown_name(name: bytes, place: int) -> str:
+    """Names of fields for tokens and newcomers are bytes, and tell nothing to people."""
+    for start, what in ((b"t", "token"), (b"j", "join")):
+        if name.startswith(start):
+            return f"{what} {place}"
+    return name.decode("ascii", "backslashreplace")
 
 
 async def check(engines: Engines, games: Games, found: Inspection) -> None:

@@ -22,6 +22,8 @@ OUTCOMES = {
     engine_pb2.INPUT_KIND_STANDING_ANSWER: "standing_answer",
 }
 """What can come of a decision for a seat, in words for error metadata."""
+COMINGS = {engine_pb2.INPUT_KIND_LEAVE: "left", engine_pb2.INPUT_KIND_JOIN: "joined"}
+"""What else can become of a seat."""
 UNANSWERED = "unanswered"
 """The decision was closed without this seat."""
 
@@ -41,6 +43,8 @@ def encode_input(logged: engine_pb2.LoggedInput) -> bytes:
     head = logged.kind * _SEATS + logged.seat
     if logged.kind == engine_pb2.INPUT_KIND_STANDING_ORDERS:
         return _encode([head, dict(logged.orders)])
+    if logged.kind in COMINGS:
+        return _encode([head, None])
     return _encode([head, _shortened(logged.decision), *logged.picks])
 
 
@@ -50,6 +54,8 @@ def decode_input(entry: bytes) -> engine_pb2.LoggedInput:
     kind = engine_pb2.InputKind.ValueType(kind)
     if kind == engine_pb2.INPUT_KIND_STANDING_ORDERS:
         return engine_pb2.LoggedInput(kind=kind, seat=seat, orders=what)
+    if kind in COMINGS:
+        return engine_pb2.LoggedInput(kind=kind, seat=seat)
     return engine_pb2.LoggedInput(kind=kind, seat=seat, decision=str(what), picks=picks)
 
 

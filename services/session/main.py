@@ -13,6 +13,7 @@ from services.session.abandoned import Abandoned
 from services.session.creation import Creation
 from services.session.due import DueWork
 from services.session.engines import open_engines
+from services.session.joining import Joining
 from services.session.keys import find_game
 from services.session.listing import Listing
 from services.session.moves import Moves
@@ -22,6 +23,7 @@ from services.session.records import Records
 from services.session.service import FULL_NAME, SessionService
 from services.session.store import games_of, show_late
 from services.session.tails import Tails
+from services.session.talk import Talk
 from services.session.views import Views
 from services.session.watching import Watches
 
@@ -60,6 +62,8 @@ async def compose(runtime: Runtime) -> AsyncIterator[None]:
             watches,
             Records(games, engines),
             Listing(store, views),
+            Talk(store, games, engines, feed_entries=settings.feed_entries),
+            Joining(games, engines),
             settings,
         ).add_to(runtime.server)
         due = DueWork(

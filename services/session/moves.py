@@ -14,7 +14,7 @@ from services.session.engines import Engines
 from services.session.keys import GameKeys
 from services.session.log import what_came_of
 from services.session.requests import Request
-from services.session.store import Entry, Games, Step, now_ms
+from services.session.store import Entry, Games, Meta, Step, encode_meta, now_ms, without
 
 MakeInput = Callable[[bytes, int], engine_pb2.ResolveRequest]
 """The engine's request to give a table, as its state, an input of a seat."""
@@ -25,13 +25,16 @@ class Moves:
         self._games = games
         self._engines = engines
 
-    async def make(self, game: GameKeys, request: Request, make_input: MakeInput) -> bytes:
+    async def make(self, game: GameKeys, request: Request, make_input: MakeInput, *, leaving: bool = False) -> bytes:
         """Carries out a request of a seat, unless it was carried out before, and gives the step in the form that the
         seat may see, as an encoded `Update`: each time the same.
 
+        Args:
+            leaving: it is the last one of this seat.
+
         Raises:
-            ServiceError: GAME_NOT_FOUND, SEAT_TOKEN_INVALID, REQUEST_ID_REUSED, ALREADY_APPLIED, or the rules' refusal.
-                After STORE_UNAVAILABLE it may have been carried out; the same request tells.
+            ServiceError: GAME_NOT_FOUND, SEAT_TOKEN_INVALID, SEAT_LEFT, REQUEST_ID_REUSED, ALREADY_APPLIED, or the
+                rules' refusal. After STORE_UNAVAILABLE it may have been carried out; the same request tells.
         """
         while True:
             failpoints.step("move.asked")
@@ -48,15 +51,19 @@ class Moves:
                         metadata={"version": str(before.earlier.version)},
                     )
                 return before.earlier.update
-            if before.meta.closed:
-                raise game_closed(before.meta.closed)
+            check_plays(before.meta, before.seat)
             failpoints.step("move.loaded")
             asked = make_input(before.state, before.seat)
             try:
                 resolved = await self._engines.resolve(asked)
             except ServiceError as refusal:
                 raise await self._told(refusal, game, asked.answer, before.version) from refusal
-            step = Step(before.seat, resolved, entry_of(resolved, before.meta.salt))
+            step = Step(
+                before.seat,
+                resolved,
+                entry_of(resolved, before.meta.salt),
+                {"meta": encode_meta(without(before.meta, before.seat))} if leaving else {},
+            )
             failpoints.step("move.resolved")
             if await self._games.commit(game, before, step, request):
                 failpoints.step("move.committed")
@@ -79,10 +86,6 @@ class Moves:
                 if answered.picks:
                     told.metadata["picks"] = ",".join(map(str, answered.picks))
         return told
-
-
-def game_closed(reason: str) -> ServiceError:
-    return ServiceError(Reason.GAME_OVER, f"the game was closed: {reason}")
 
 
 def translate(refusal: ServiceError) -> ServiceError:
@@ -108,6 +111,25 @@ def translate(refusal: ServiceError) -> ServiceError:
 
 def seat_token_invalid() -> ServiceError:
     return ServiceError(Reason.SEAT_TOKEN_INVALID, "this is not the token of a seat of this game", field="seat_token")
+
+
+def check_plays(meta: Meta, seat: int) -> None:
+    """
+    Raises:
+        ServiceError: GAME_OVER, if the game was closed; SEAT_LEFT.
+    """
+    check_not_closed(meta)
+    if seat in meta.left:
+        raise ServiceError(Reason.SEAT_LEFT, "this seat has left the game, and can only watch", field="seat_token")
+
+
+def check_not_closed(meta: Meta) -> None:
+    """
+    Raises:
+        ServiceError: GAME_OVER, if the game was closed.
+    """
+    if meta.closed:
+        raise ServiceError(Reason.GAME_OVER, f"the game was closed: {meta.closed}")
 
 
 def request_id_reused() -> ServiceError:

@@ -18,11 +18,13 @@ from services.runtime.settings import Settings
 from services.session import wire
 from services.session.creation import Creation
 from services.session.cursors import encode_cursor
+from services.session.joining import Joining
 from services.session.keys import GameKeys, find_game
 from services.session.listing import PAGE_DEFAULT, PAGE_MAX, Listing
 from services.session.moves import Moves
 from services.session.records import Records
 from services.session.requests import request_of
+from services.session.talk import Talk
 from services.session.views import Views
 from services.session.watching import Watches
 
@@ -42,6 +44,8 @@ class SessionService:
         watches: Watches,
         records: Records,
         listing: Listing,
+        talk: Talk,
+        joining: Joining,
         settings: Settings,
     ) -> None:
         self._creation = creation
@@ -49,6 +53,8 @@ class SessionService:
         self._views = views
         self._watches = watches
         self._records = records
+        self._talk = talk
+        self._joining = joining
         self._listing = listing
         self._settings = settings
 
@@ -77,6 +83,18 @@ class SessionService:
             ),
             "GetRecord": make.unary_unary_rpc_method_handler(
                 self.get_record, request_deserializer=session_pb2.GetRecordRequest.FromString
+            ),
+            "ListDeclarations": make.unary_unary_rpc_method_handler(
+                self.list_declarations, request_deserializer=session_pb2.ListDeclarationsRequest.FromString
+            ),
+            "Say": make.unary_unary_rpc_method_handler(
+                self.say, request_deserializer=session_pb2.SayRequest.FromString
+            ),
+            "Join": make.unary_unary_rpc_method_handler(
+                self.join, request_deserializer=session_pb2.JoinRequest.FromString
+            ),
+            "Leave": make.unary_unary_rpc_method_handler(
+                self.leave, request_deserializer=session_pb2.LeaveRequest.FromString
             ),
             "ListGames": make.unary_unary_rpc_method_handler(
                 self.list_games, request_deserializer=session_pb2.ListGamesRequest.FromString
@@ -167,6 +185,42 @@ class SessionService:
         check_player(self._settings, request.player_id, request.player_token)
         page = await self._listing.page(request.player_id, request.page_size or PAGE_DEFAULT, request.page_token)
         return page.SerializeToString()
+
+    async def list_declarations(self, request: session_pb2.ListDeclarationsRequest, context: Context) -> bytes:
+        game = _game(request.game_id)
+        _check_seat_token(request.seat_token)
+        look = await self._views.look(game, request.seat_token)
+        declarations = await self._talk.offered(look)
+        return session_pb2.ListDeclarationsResponse(declarations=declarations).SerializeToString()
+
+    async def say(self, request: session_pb2.SayRequest, context: Context) -> bytes:
+        game = _game(request.game_id)
+        _check_seat_token(request.seat_token)
+        fields.check_text("declaration_id", request.declaration_id, fields.ID_MAX)
+        fields.check_text("request_id", request.request_id, fields.ID_MAX)
+        asked = request_of(request.seat_token, request.request_id, ("say", request.declaration_id))
+        await self._talk.say(game, asked, request.declaration_id)
+        return session_pb2.SayResponse().SerializeToString()
+
+    async def join(self, request: session_pb2.JoinRequest, context: Context) -> bytes:
+        game = _game(request.game_id)
+        fields.check_text("join_token", request.join_token, fields.ID_MAX)
+        fields.check_text("request_id", request.request_id, fields.ID_MAX, fields.CREATE_REQUEST_ID_MIN)
+        joined = await self._joining.join(game, request.join_token, request.request_id)
+        _log.info("joined", game_id=game.id, seat=joined.seat)
+        return joined.SerializeToString()
+
+    async def leave(self, request: session_pb2.LeaveRequest, context: Context) -> bytes:
+        game = _game(request.game_id)
+        _check_seat_token(request.seat_token)
+        fields.check_text("request_id", request.request_id, fields.ID_MAX)
+
+        def leave(state: bytes, seat: int) -> engine_pb2.ResolveRequest:
+            return engine_pb2.ResolveRequest(state=state, leave=engine_pb2.Leave(seat=seat))
+
+        asked = request_of(request.seat_token, request.request_id, ("leave",))
+        update = await self._moves.make(game, asked, leave, leaving=True)
+        return wire.field(session_pb2.LeaveResponse, "update", update)
 
 
 def _game(game_id: str) -> GameKeys:

@@ -6,7 +6,8 @@ import secrets
 import time
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -46,10 +47,24 @@ class Meta(msgspec.Struct, frozen=True, array_like=True):
     """What hardly ever changes about a game and is needed in every call."""
 
     seats: int
+    """How many the game was dealt for."""
     spectators: bool
     salt: bytes
     closed: str = ""
     """Why the game was closed before its end; empty if it was not."""
+    silent: bool = False
+    """Nobody can say anything."""
+    join_token: bytes = b""
+    """Digest of the token with which newcomers join; empty if nobody can."""
+    joined: int = 0
+    """How many seats were added since."""
+    left: tuple[int, ...] = ()
+    """Seats that left: their tokens can only watch."""
+
+    @property
+    def all_seats(self) -> int:
+        """How many the game has had; they are numbered from 0."""
+        return self.seats + self.joined
 
 
 class Seated(msgspec.Struct, frozen=True, array_like=True):
@@ -69,8 +84,26 @@ class Birth(msgspec.Struct, frozen=True, array_like=True):
     """Digest of what was asked for."""
     salt: bytes
     sealed_seats: bytes
+    """The secrets of the seats that were dealt, then that of the join token if there is one."""
     commitment: bytes
     """The engine's message, encoded."""
+
+
+class Arrival(msgspec.Struct, frozen=True, array_like=True):
+    """What a repeated Join is answered from."""
+
+    seat: int
+    salt: bytes
+    sealed: bytes
+    """The secret of the seat."""
+
+    def field(self, request_id: str) -> dict[str | bytes, bytes]:
+        """Where a game keeps it."""
+        return {_arrival_field(request_id): _encode(self)}
+
+
+def _arrival_field(request_id: str) -> bytes:
+    return b"j" + blake2b(request_id.encode(), digest_size=16, person=b"join").digest()
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
@@ -108,6 +141,7 @@ class _Answer(msgspec.Struct, frozen=True, array_like=True):
 
 _decode_meta = msgspec.msgpack.Decoder(Meta).decode
 _decode_birth = msgspec.msgpack.Decoder(Birth).decode
+_decode_arrival = msgspec.msgpack.Decoder(Arrival).decode
 _unpack_entry = msgspec.msgpack.Decoder(Entry).decode
 _unpack_answer = msgspec.msgpack.Decoder(_Answer).decode
 
@@ -143,7 +177,7 @@ class Earlier:
     """What came of an earlier request of the same id."""
 
     version: int
-    """The version it made."""
+    """The version it made; 0 if it was something said, which makes none."""
     fingerprint: bytes
     update: bytes | None
     """The seat's form of the step, encoded; None if the seat has had a later one."""
@@ -179,6 +213,8 @@ class Step:
     """Whose request it was."""
     resolved: engine_pb2.Resolved
     entry: Entry
+    fields: Mapping[str | bytes, str | bytes | int] = field(default_factory=dict)
+    """What else changes of the game."""
 
     @property
     def answer(self) -> bytes:
@@ -211,6 +247,14 @@ class Games:
             return None
         await show(self._store, game)
         return _decode_birth(birth)
+
+    async def arrival(self, game: GameKeys, request_id: str) -> Arrival | None:
+        """The seat that a newcomer's request took, if it did."""
+        arrival = await self._store.call("HGET", game.game, _arrival_field(request_id))
+        if arrival is None:
+            return None
+        await show(self._store, game)
+        return _decode_arrival(arrival)
 
     async def create(
         self,
@@ -274,8 +318,11 @@ class Games:
             _earlier(*earlier) if earlier else None,
         )
 
-    async def commit(self, game: GameKeys, before: Game, step: Step, request: Request) -> bool:
+    async def commit(self, game: GameKeys, before: Game, step: Step, request: Request | None) -> bool:
         """Puts a step into a game and wakes its watchers; False if the game has moved on since `before`.
+
+        Args:
+            request: of a seat, if it is one's.
 
         After STORE_UNAVAILABLE the step may have been put there or not; the same request tells.
 
@@ -283,7 +330,8 @@ class Games:
             ServiceError: ORDERS_EXHAUSTED.
         """
         resolved, entry = step.resolved, step.entry
-        fingerprints = request.fingerprint + NO_REQUEST * (len(resolved.inputs) - 1)
+        first = request.fingerprint if request is not None else NO_REQUEST
+        fingerprints = first + NO_REQUEST * (len(resolved.inputs) - 1)
         answer = _Answer(before.version + 1, step.answer)
         position: int = await self._store.run(
             _COMMIT,
@@ -306,6 +354,8 @@ class Games:
                 TRIM_MS,
                 _orders_size(resolved.inputs[0]),
                 ORDERS_BYTES,
+                2 * len(step.fields),
+                *(part for changed in step.fields.items() for part in changed),
                 *map(encode_input, resolved.inputs),
             ],
             confirmed=True,
@@ -441,6 +491,15 @@ async def _show(store: Store, game: GameKeys, position: int) -> None:
 def encode_entry(entry: Entry) -> bytes:
     """As the feed keeps it."""
     return _compact(entry)
+
+
+def encode_meta(meta: Meta) -> bytes:
+    return _encode(meta)
+
+
+def without(meta: Meta, seat: int) -> Meta:
+    """The same of a game that a seat leaves."""
+    return msgspec.structs.replace(meta, left=(*meta.left, seat))
 
 
 def _orders_size(logged: engine_pb2.LoggedInput) -> int:

@@ -6,7 +6,7 @@ from roundtable.engine.v1 import engine_pb2
 from services.runtime.errors import Reason, ServiceError
 from services.session.engines import Engines
 from services.session.keys import GameKeys
-from services.session.moves import game_closed, seat_token_invalid, translate
+from services.session.moves import check_plays, seat_token_invalid, translate
 from services.session.seats import token_digest
 from services.session.store import Game, Games
 
@@ -47,11 +47,10 @@ class Views:
         """Why the seat that looks is, or is not, offered something.
 
         Raises:
-            ServiceError: GAME_OVER, NOT_ASKED, UNKNOWN_OPTION, RULES_VERSION, ENGINE_UNAVAILABLE.
+            ServiceError: GAME_OVER, SEAT_LEFT, NOT_ASKED, UNKNOWN_OPTION, RULES_VERSION, ENGINE_UNAVAILABLE.
         """
-        if game.meta.closed:
-            raise game_closed(game.meta.closed)
         assert game.seat is not None, "who looks without a token asks for no explanation"
+        check_plays(game.meta, game.seat)
         try:
             return await self._engines.explain(
                 engine_pb2.ExplainRequest(state=game.state, seat=game.seat, candidate=candidate)

@@ -68,8 +68,8 @@ class Watches:
 
         cursor = None if after is None else decode_cursor(game.id, after)
         look = await self._views.look(game, seat_token)
-        show = self._presence.shown(game, look.seat) if shown and look.seat is not None else nullcontext()
-        with show:
+        seat = look.seat if shown and look.seat not in look.meta.left else None
+        with nullcontext() if seat is None else self._presence.shown(game, seat):
             await self._watch(game, seat_token, look, cursor, send)
 
     async def _watch(
@@ -93,7 +93,7 @@ class Watches:
                 view = await self._views.view(look)
                 cursor = look.cursor
                 # Read after the place of the snapshot, so that what it misses is in the feed.
-                present = await self._presence.of(game, look.meta.seats)
+                present = await self._presence.of(game, look.meta.all_seats)
                 snapshot = session_pb2.Snapshot(view=view.view, update=view.update, reason=reason, present=present)
                 await send(_response(game, cursor, session_pb2.WatchResponse(snapshot=snapshot)))
                 if look.meta.closed:

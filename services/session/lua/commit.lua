@@ -5,7 +5,8 @@
 --       7 fingerprints, one for each input; 8 bytes of a fingerprint; 9 fingerprints in a chunk; 10 entry of the feed;
 --       11 entries the feed keeps; 12 seconds until the game is forgotten, 0 while it goes on; 13 id of the game;
 --       14 the work that looks after the game; 15 milliseconds after its end when it is done; 16 bytes of orders that the
---       seat changes; 17 most bytes that it may change in all; 18... entries of the log
+--       seat changes; 17 most bytes that it may change in all; 18 number of what
+--       follows until the entries of the log: fields of the game with their values
 -- Gives the position of the entry; 0 if the game is elsewhere, closed or nowhere; -1 if the seat has changed its orders
 -- too much.
 
@@ -35,7 +36,11 @@ for number = 0, #ARGV[7] / width - 1 do
   end
 end
 
-redis.call('RPUSH', KEYS[2], unpack(ARGV, 18))
+local log = 19 + tonumber(ARGV[18])
+if log > 19 then
+  redis.call('HSET', KEYS[1], unpack(ARGV, 19, log - 1))
+end
+redis.call('RPUSH', KEYS[2], unpack(ARGV, log))
 
 local position = redis.call('HINCRBY', KEYS[1], 'position', 1)
 redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[11], position .. '-0', 'e', ARGV[10])

@@ -5,7 +5,7 @@
 --       fingerprints in a chunk
 -- Gives meta, version, position, mark, state, how far the feed is shown if that is not all, and seat (false where there
 -- is none); then, if the seat made that request before, the version it made, its fingerprint and the seat's latest
--- answer (false if none is kept). Nil: no such game.
+-- answer (false if none is kept). What was said made version 0. Nil: no such game.
 
 local found = redis.call('HMGET', KEYS[1], 'meta', 'version', 'position', 'mark', 'state', 'shown', 't' .. ARGV[1])
 if not found[1] then
@@ -16,6 +16,13 @@ if ARGV[2] == '' or not found[7] then
 end
 
 local width, per_chunk = tonumber(ARGV[3]), tonumber(ARGV[4])
+local said = redis.call('HGET', KEYS[1], 'q' .. found[7]) or ''
+local place = next_place(said, ARGV[2], width, 1)
+if place then
+  found[8], found[9], found[10] = 0, string.sub(said, place, place + width - 1), false
+  return found
+end
+
 local newest = math.floor(tonumber(found[2]) / per_chunk)
 local numbers = {}
 if redis.call('TTL', KEYS[1]) == -1 then

@@ -11,7 +11,7 @@ import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from clients.players import play_at_random
+from clients.players import play_at_random, say_at_random
 from clients.sdk import (
     AlreadyApplied,
     CallFailed,
@@ -30,7 +30,7 @@ from roundtable.matchmaking.v1 import matchmaking_pb2 as matchmaking
 from roundtable.matchmaking.v1 import matchmaking_pb2_grpc
 from roundtable.session.v1 import session_pb2 as session
 from roundtable.session.v1 import session_pb2_grpc
-from roundtable.table.v1.table_pb2 import Commitment, Decision, Option, Outcome, Record, Update
+from roundtable.table.v1.table_pb2 import Commitment, Decision, Declaration, Option, Outcome, Record, Update
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.server import Runtime, serving
 from services.runtime.settings import Settings
@@ -52,9 +52,14 @@ class Session(session_pb2_grpc.SessionServiceServicer):
         self.orders: list[session.SetStandingOrdersRequest] = []
         self.feeds: list[list[session.WatchResponse | ServiceError]] = []
         self.watched: list[session.WatchRequest] = []
+        self.said: list[session.SayRequest] = []
+        self.joined: list[session.JoinRequest] = []
+        self.left: list[session.LeaveRequest] = []
 
     async def CreateGame(self, request: session.CreateGameRequest, context: Any) -> session.CreateGameResponse:
-        return session.CreateGameResponse(game_id="g", seat_tokens=["t0", "t1"], commitment=COMMITMENT)
+        return session.CreateGameResponse(
+            game_id="g", seat_tokens=["t0", "t1"], commitment=COMMITMENT, join_token="j" * request.joinable
+        )
 
     async def Choose(self, request: session.ChooseRequest, context: Any) -> session.ChooseResponse:
         self.chosen.append(request)
@@ -83,6 +88,29 @@ class Session(session_pb2_grpc.SessionServiceServicer):
 
     async def GetRecord(self, request: session.GetRecordRequest, context: Any) -> session.GetRecordResponse:
         return session.GetRecordResponse(record=Record(game_id=request.game_id))
+
+    async def ListDeclarations(
+        self, request: session.ListDeclarationsRequest, context: Any
+    ) -> session.ListDeclarationsResponse:
+        return session.ListDeclarationsResponse(declarations=[Declaration(id="agree"), Declaration(id="disagree")])
+
+    async def Say(self, request: session.SayRequest, context: Any) -> session.SayResponse:
+        self.said.append(request)
+        if self.failures:
+            raise self.failures.pop(0)
+        return session.SayResponse()
+
+    async def Join(self, request: session.JoinRequest, context: Any) -> session.JoinResponse:
+        self.joined.append(request)
+        if self.failures:
+            raise self.failures.pop(0)
+        return session.JoinResponse(seat=2, seat_token="t2", commitment=COMMITMENT)
+
+    async def Leave(self, request: session.LeaveRequest, context: Any) -> session.LeaveResponse:
+        self.left.append(request)
+        if self.failures:
+            raise self.failures.pop(0)
+        return session.LeaveResponse(update=Update(version=10))
 
     async def ListGames(self, request: session.ListGamesRequest, context: Any) -> session.ListGamesResponse:
         page = int(request.page_token or "0")
@@ -406,6 +434,78 @@ async def test_a_cancelled_call_is_left_at_once(bench: Bench) -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await call
+
+
+async def test_something_is_said_once_and_waits_for_its_time(bench: Bench) -> None:
+    seat = await bench.seat()
+    bench.session.failures = [away(), ServiceError(Reason.TALKING_TOO_FAST, "too fast", retry_after=0.01)]
+
+    agree, _ = await seat.declarations()
+    await seat.say(agree)
+
+    first, second, third = bench.session.said
+    assert first == second == third
+    assert (first.game_id, first.seat_token, first.declaration_id) == ("g", "t1", "agree")
+
+    bench.session.failures = [ServiceError(Reason.SAID_ALREADY, "said")]
+    with pytest.raises(Refused) as failure:
+        await seat.say(agree)
+    assert failure.value.reason == "SAID_ALREADY"
+    assert bench.session.said[-1].request_id != first.request_id
+
+
+async def test_what_is_said_is_heard_beside_the_feed(bench: Bench) -> None:
+    seat = await bench.seat()
+    said = session.Said(seat=1, declaration=Declaration(id="agree"))
+    bench.session.feeds = [
+        [snapshot("1"), session.WatchResponse(cursor="2", said=said), away()],
+        [step("3", over=True)],
+    ]
+    heard: list[session.Said] = []
+
+    async with aclosing(seat.watch(heard=heard.append)) as feed:
+        seen = [entry.update.version async for entry in feed]
+
+    assert (seen, heard) == ([1, 3], [said])
+    assert bench.session.watched[-1].after == "2"
+
+
+async def test_newcomers_join_with_the_token_of_the_game_once(bench: Bench) -> None:
+    seats, join_token = await bench.roundtable.create_joinable_game("camelot", 2)
+    bench.session.failures = [away()]
+
+    seat = await bench.roundtable.join(seats[0].game_id, join_token)
+
+    assert (seat.game_id, seat.number, seat.token, seat.commitment) == ("g", 2, "t2", COMMITMENT)
+    first, second = bench.session.joined
+    assert first == second
+    assert (first.game_id, first.join_token, len(first.request_id)) == ("g", "j", 36)
+
+
+async def test_a_seat_leaves_once(bench: Bench) -> None:
+    seat = await bench.seat()
+    bench.session.failures = [away()]
+
+    assert (await seat.leave()).version == 10
+
+    first, second = bench.session.left
+    assert first == second
+    assert (first.game_id, first.seat_token) == ("g", "t1")
+
+
+async def test_a_talkative_player_says_something_before_each_choice_and_others_nothing(bench: Bench) -> None:
+    seat = await bench.seat()
+    decision = Decision(id="7", options=[Option(id="pass")], min=1, max=1)
+    asked = session.WatchResponse(cursor="5", update=Update(version=5, decision=decision))
+    for talk, said in ((0.0, 0), (1.0, 1)):
+        bench.session.feeds = [[asked, step("8", over=True)]]
+        await play_at_random(seat, Random(1), talk=talk)
+        assert len(bench.session.said) == said
+
+    # What was said just before is no reason to stop.
+    bench.session.failures = [ServiceError(Reason.SAID_ALREADY, "said")]
+    await say_at_random(seat, Random(1))
+    assert {request.declaration_id for request in bench.session.said} <= {"agree", "disagree"}
 
 
 async def test_all_pages_of_a_players_games_are_listed(bench: Bench) -> None:

@@ -204,6 +204,8 @@ def test_the_end_of_the_game_closes_everything() -> None:
     refused(table, Reason.GAME_OVER, table.answer, 0, "3", ["topic:vote"])
     refused(table, Reason.DECISION_CLOSED, table.answer, 0, "2", ["topic:vote"])
     refused(table, Reason.GAME_OVER, table.set_orders, 0, {"vote": "pass"})
+    refused(table, Reason.GAME_OVER, table.leave, 0)
+    refused(table, Reason.GAME_OVER, table.join)
     refused(table, Reason.GAME_OVER, table.explain, 0, "topic:vote")
     assert Table.load(TOYS, table.save()).outcome == table.outcome
 

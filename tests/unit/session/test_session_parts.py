@@ -108,6 +108,8 @@ LOGGED = [
     engine_pb2.LoggedInput(kind=engine_pb2.INPUT_KIND_STANDING_ANSWER, seat=1, decision="round-2", picks=[0]),
     engine_pb2.LoggedInput(kind=engine_pb2.INPUT_KIND_STANDING_ORDERS, seat=1, orders={"heroic": "pass"}),
     engine_pb2.LoggedInput(kind=engine_pb2.INPUT_KIND_ANSWER, seat=1, decision="9" * 30, picks=[1023]),
+    engine_pb2.LoggedInput(kind=engine_pb2.INPUT_KIND_LEAVE, seat=3),
+    engine_pb2.LoggedInput(kind=engine_pb2.INPUT_KIND_JOIN, seat=15),
 ]
 
 
