@@ -73,7 +73,7 @@ async def _admin_game(game_id: str, wish: Wish, settings: Settings) -> int:
             console.print(f"exported to {wish.export}", markup=False, soft_wrap=True)
         if wish.rebuild:
             await inspection.rebuild(games, found)
-            console.print(f"rebuilt from its log at version {len(found.log)}")
+            console.print(f"rebuilt from its log at version {len(found.log or ())}")
         if wish.end is not None:
             await inspection.end(games, found, wish.end)
             console.print("ended")
@@ -96,12 +96,16 @@ def _show(found: Inspection, console: Console) -> None:
     standing = found.standing
     if standing is not None:
         console.print(
-            f"version {standing.version}, {len(found.log)} inputs in the log, place {standing.cursor.position}, "
+            f"version {standing.version}, {_inputs(found)} in the log, place {standing.cursor.position}, "
             f"feed {_span(found)}, {standing.meta.all_seats} seats, "
             + (f"closed: {standing.meta.closed}" if standing.meta.closed else "over" if found.over else "in play"),
             markup=False,
             soft_wrap=True,
         )
+
+
+def _inputs(found: Inspection) -> str:
+    return "what cannot be read" if found.log is None else f"{len(found.log)} inputs"
 
 
 def _span(found: Inspection) -> str:
@@ -120,7 +124,7 @@ def _show_secrets(found: Inspection, console: Console) -> None:
         console.print(f"secret of its chance: {found.replayed.reveal.secret.hex()}")
         for seat, contribution in enumerate(found.replayed.reveal.contributions):
             console.print(f"contribution of seat {seat}: {contribution.hex()}")
-    for version, logged in enumerate(found.log, 1):
+    for version, logged in enumerate(found.log or (), 1):
         if logged.kind in OUTCOMES:
             what = f"{OUTCOMES[logged.kind]} to {logged.decision}: {', '.join(map(str, logged.picks)) or 'nothing'}"
         else:

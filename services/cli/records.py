@@ -18,8 +18,11 @@ from services.engine.service import given
 
 
 def write(file: Path, record: table_pb2.Record) -> None:
-    """Writes a whole record, which only a game that is over has."""
+    """Writes a whole record. That of a game in play has its secrets, so that the file is for its owner only."""
     outcome = record.outcome
+    if not (record.HasField("outcome") or record.closed):
+        file.touch(mode=0o600)
+        file.chmod(0o600)
     file.write_text(
         records.to_text(
             records.Record(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 
@@ -20,6 +22,8 @@ from services.runtime.settings import SettingMissing, Settings
 
 ALL = "all"
 DATA = Path(".data") / "store"
+ENVIRONMENT = DATA / "backend.env"
+"""The settings of what `serve all` runs, for the shell of whoever looks after it; secrets in clear, for its owner only."""
 
 
 def serve(services: Sequence[str], settings: Settings) -> int:
@@ -58,16 +62,26 @@ def _serve_below(services: Sequence[str], settings: Settings) -> None:
             )
     with termination_interrupts():
         try:
-            with Processes() as processes:
+            with ExitStack() as stack, Processes() as processes:
                 if ALL in services:
                     backend = start_backend(processes, settings, DATA)
                     started = [backend.engine, backend.session, backend.matchmaking]
+                    _write_environment(backend.settings)
+                    stack.callback(ENVIRONMENT.unlink, missing_ok=True)
                 else:
                     started = list(start_services(processes, settings, services).values())
                 _announce(started)
                 processes.watch()
         except KeyboardInterrupt:
             return
+
+
+def _write_environment(settings: Settings) -> None:
+    ENVIRONMENT.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ENVIRONMENT.touch(mode=0o600)
+    ENVIRONMENT.write_text(
+        "".join(f"{name}={shlex.quote(value)}\n" for name, value in settings.environment().items()), encoding="utf-8"
+    )
 
 
 def _announce(started: Sequence[Ready]) -> None:

@@ -20,6 +20,8 @@ class Backend:
     engine: Ready
     session: Ready
     matchmaking: Ready
+    settings: Settings
+    """What the services were given, addresses included: for commands that look after them."""
 
 
 def start_backend(processes: Processes, settings: Settings, data: Path) -> Backend:
@@ -36,7 +38,9 @@ def start_backend(processes: Processes, settings: Settings, data: Path) -> Backe
     if settings.store_url is None:
         url = SecretStr(start_store(processes, data, durability=settings.durability))
         settings = settings.model_copy(update={"store_url": url})
-    return Backend(**start_services(processes, settings, SERVICES))
+    started = start_services(processes, settings, SERVICES)
+    addresses = {"engine_addresses": (started["engine"].address,), "session_address": started["session"].address}
+    return Backend(**started, settings=settings.model_copy(update=addresses))
 
 
 def start_services(processes: Processes, settings: Settings, services: Collection[str]) -> dict[str, Ready]:

@@ -82,6 +82,7 @@ class Reason(StrEnum):
     STATE_GARBLED = "STATE_GARBLED"
     RULES_VERSION = "RULES_VERSION"
     LOG_BROKEN = "LOG_BROKEN"
+    TABLE_BROKEN = "TABLE_BROKEN"
 
     TICKET_NOT_FOUND = "TICKET_NOT_FOUND"
     TICKET_MATCHED = "TICKET_MATCHED"
@@ -131,6 +132,7 @@ _CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.SEATS_FIXED: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.RULES_VERSION: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.LOG_BROKEN: grpc.StatusCode.FAILED_PRECONDITION,
+    Reason.TABLE_BROKEN: grpc.StatusCode.DATA_LOSS,
     Reason.TICKET_NOT_FOUND: grpc.StatusCode.NOT_FOUND,
     Reason.TICKET_MATCHED: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.DATA_FILE: grpc.StatusCode.FAILED_PRECONDITION,

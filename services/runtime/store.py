@@ -74,18 +74,26 @@ class Store:
         return await self._to_its_end(self._call(command))
 
     async def run(
-        self, script: Script, keys: Sequence[Value], arguments: Sequence[Value] = (), *, confirmed: bool = False
+        self,
+        script: Script,
+        keys: Sequence[Value],
+        arguments: Sequence[Value] = (),
+        *,
+        confirmed: bool = False,
+        least: int = 0,
     ) -> Any:
         """Runs a script, which need not be loaded.
 
         Args:
             confirmed: return only once as many replicas as the store was opened with have everything that the script
                 did and saw.
+            least: how many of them at least, whatever the store was opened with.
 
         Raises:
             ServiceError: STORE_UNAVAILABLE; the script may have run, also if it is not confirmed.
         """
-        return await self._to_its_end(self._run(script, keys, arguments, confirmed=confirmed))
+        replicas = max(self.replicas, least) if confirmed else 0
+        return await self._to_its_end(self._run(script, keys, arguments, replicas))
 
     async def check(self) -> None:
         """
@@ -109,33 +117,24 @@ class Store:
     async def _call(self, command: Command) -> Any:
         return _raised((await self.servers.exchange(command[1] if len(command) > 1 else "", [command]))[0])
 
-    async def _run(
-        self, script: Script, keys: Sequence[Value], arguments: Sequence[Value] = (), *, confirmed: bool = False
-    ) -> Any:
+    async def _run(self, script: Script, keys: Sequence[Value], arguments: Sequence[Value], replicas: int) -> Any:
         rest = (len(keys), *keys, *arguments)
-        after = self._confirmation(keys[0]) if confirmed and self.replicas else []
+        after = _confirmation(keys[0], replicas) if replicas else []
         answer, *more = await self.servers.exchange(keys[0], [("EVALSHA", script.sha1, *rest), *after])
         if isinstance(answer, exceptions.NoScriptError):
             # A store that restarted or took over has forgotten it; EVAL loads it again.
             answer, *more = await self.servers.exchange(keys[0], [("EVAL", script.source, *rest), *after])
         _raised(answer)
         if after:
-            written, replicas = more
-            if isinstance(written, Exception) or isinstance(replicas, Exception) or replicas < self.replicas:
-                _log.warning("not confirmed", replicas=str(replicas), written=str(written))
+            written, having = more
+            if isinstance(written, Exception) or isinstance(having, Exception) or having < replicas:
+                _log.warning("not confirmed", replicas=str(having), written=str(written))
                 raise ServiceError(
                     Reason.STORE_UNAVAILABLE,
                     "the store's replicas do not confirm the change",
                     retry_after=_RETRY_AFTER_SECONDS,
                 )
         return answer
-
-    def _confirmation(self, key: Value) -> list[Command]:
-        """Waits for the replicas, on the same connection: WAIT only looks at what that connection wrote, so that after
-        a script that wrote nothing it would tell success of anything. Hence a write of its own, after all the script
-        saw."""
-        tag = str(key).partition("{")[2].partition("}")[0]
-        return [("SET", f"{{{tag}}}:confirm", 1, "PX", _CONFIRM_KEY_MS), ("WAIT", self.replicas, _CONFIRM_MS)]
 
     async def _to_its_end(self, command: Awaitable[Answer]) -> Answer:
         task = asyncio.ensure_future(command)
@@ -154,6 +153,13 @@ class Store:
         if self._running:
             await asyncio.wait(self._running, timeout=ANSWER_SECONDS)
         await self.servers.close()
+
+
+def _confirmation(key: Value, replicas: int) -> list[Command]:
+    """Waits for the replicas, on the same connection: WAIT only looks at what that connection wrote, so that after a
+    script that wrote nothing it would tell success of anything. Hence a write of its own, after all the script saw."""
+    tag = str(key).partition("{")[2].partition("}")[0]
+    return [("SET", f"{{{tag}}}:confirm", 1, "PX", _CONFIRM_KEY_MS), ("WAIT", replicas, _CONFIRM_MS)]
 
 
 def _raised(answer: Any) -> Any:

@@ -14,7 +14,7 @@ from services.runtime.store import Store
 from services.session.cursors import mark_of
 from services.session.engines import Engines
 from services.session.keys import GameKeys, game_not_found
-from services.session.log import decode_input
+from services.session.log import decode_log
 from services.session.moves import entry_of
 from services.session.records import whole_record
 from services.session.store import Entry, Game, Games, script
@@ -52,7 +52,8 @@ class Inspection:
     faults: list[str] = field(default_factory=list)
     """What is wrong, in words without secrets."""
     standing: Game | None = None
-    log: list[engine_pb2.LoggedInput] = field(default_factory=list)
+    log: list[engine_pb2.LoggedInput] | None = field(default_factory=list)
+    """None if it cannot be read."""
     feed: list[tuple[int, Entry]] = field(default_factory=list)
     feed_readable: bool = True
     replayed: engine_pb2.ReplayResponse | None = None
@@ -104,10 +105,12 @@ async def _look(store: Store, games: Games, game: GameKeys) -> Inspection:
         if isinstance(fault, ServiceError) and fault.reason is not Reason.GAME_NOT_FOUND:
             raise
         found.faults.append("the game's hash cannot be read")
+    entries = await games.log(game)
     try:
-        found.log = [decode_input(entry) for entry in await games.log(game)]
-    except _DAMAGED:
-        found.faults.append("the log cannot be read")
+        found.log = decode_log(entries)
+    except ServiceError as fault:
+        found.log = None
+        found.faults.append(f"the log cannot be read: {fault.message}")
     try:
         found.feed = await games.feed(game, 0)
     except _DAMAGED:
@@ -134,6 +137,8 @@ async def check(engines: Engines, games: Games, found: Inspection) -> None:
     born = await games.origin(found.game)
     if born is None:
         found.faults.append("what the game was created with is missing: its log cannot be played again")
+        return
+    if found.log is None:
         return
     try:
         found.replayed = await engines.replay(engine_pb2.ReplayRequest(origin=born[1], inputs=found.log))
@@ -204,7 +209,7 @@ def record_of(found: Inspection, *, secrets: bool) -> table_pb2.Record:
     Raises:
         CannotMend: its log makes no game, or it goes on.
     """
-    if found.replayed is None or found.standing is None:
+    if found.replayed is None or found.standing is None or found.log is None:
         raise CannotMend("its log makes no game: " + "; ".join(found.faults))
     if not (secrets or found.over):
         raise CannotMend("it goes on, so that its record has secrets")
@@ -233,7 +238,7 @@ def _misfits(found: Inspection) -> Iterator[str]:
     standing = found.standing
     if standing is None:
         return
-    if standing.version != len(found.log):
+    if found.log is not None and standing.version != len(found.log):
         yield f"the game is at version {standing.version}, and its log has {len(found.log)} inputs"
     if found.feed:
         position, newest = found.feed[-1]

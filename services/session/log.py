@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from roundtable.engine.v1 import engine_pb2
+from services.runtime.errors import Reason, ServiceError
 
 _SEATS = 16
 _NUMBER_DIGITS_MAX = 9
@@ -57,6 +58,23 @@ def decode_input(entry: bytes) -> engine_pb2.LoggedInput:
     if kind in COMINGS:
         return engine_pb2.LoggedInput(kind=kind, seat=seat)
     return engine_pb2.LoggedInput(kind=kind, seat=seat, decision=str(what), picks=picks)
+
+
+def decode_log(entries: Iterable[bytes]) -> list[engine_pb2.LoggedInput]:
+    """A log from its first input on.
+
+    Raises:
+        ServiceError: LOG_BROKEN, for what no input was stored as.
+    """
+    log: list[engine_pb2.LoggedInput] = []
+    for version, entry in enumerate(entries, 1):
+        try:
+            log.append(decode_input(entry))
+        except (msgspec.DecodeError, TypeError, ValueError) as fault:
+            raise ServiceError(
+                Reason.LOG_BROKEN, f"input {version} cannot be read", metadata={"version": str(version)}
+            ) from fault
+    return log
 
 
 def what_came_of(answers: Iterable[tuple[int, bytes]], seat: int) -> Answered | None:

@@ -92,7 +92,9 @@ def translate(refusal: ServiceError) -> ServiceError:
     """A refusal of the engine as one of ours: a table that the engine cannot read is our fault, and its fields for seat
     and decision are not fields of our callers by these names."""
     if refusal.reason is Reason.STATE_GARBLED:
-        return ServiceError(Reason.INTERNAL, "the game's table cannot be read")
+        return ServiceError(
+            Reason.TABLE_BROKEN, "the game's table cannot be read: an operator may rebuild it from its log"
+        )
     match refusal.metadata.pop("field", None):
         case None | "seat" | "state":
             field = None

@@ -10,7 +10,7 @@ from services.runtime.errors import Reason, ServiceError
 from services.session.cursors import mark_of
 from services.session.engines import Engines
 from services.session.keys import GameKeys, game_not_found
-from services.session.log import decode_input
+from services.session.log import decode_log
 from services.session.moves import translate
 from services.session.store import Game, Games
 
@@ -36,7 +36,7 @@ class Records:
         birth, origin = found
         # While it goes on, later inputs may still be lost.
         entries = await self._games.log(game, None if end.last else look.version)
-        log = [decode_input(entry) for entry in entries]
+        log = decode_log(entries)
         if not end.last:
             return _own_part(game, look, birth.commitment, log)
         try:

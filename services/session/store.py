@@ -25,6 +25,9 @@ from services.session.keys import GameKeys, game_not_found
 from services.session.log import decision_number, encode_input
 from services.session.requests import FINGERPRINT_BYTES, NO_REQUEST, Request
 
+_HELD = 1
+"""How many replicas confirm changes of a game that was begun on a replicated store, at least, even for a process that is told
+to wait for none: a level cannot be lowered for games in play, by mistake least of all."""
 TRIM_MS = 10 * 60 * 1000
 """How long the feed of a game that is over is kept, for those whose connection is just broken."""
 LOOK_MS = 24 * 3600 * 1000
@@ -34,7 +37,7 @@ _INDEX_MS = 2000
 """When a new game is put into its players' lists by somebody else, if its process died before."""
 ORDERS_BYTES = 16 * 1024
 """What all changes of a seat's standing orders in a game may take, as they stay in its log."""
-_ORDERS_CHANGE_BYTES = 32
+_ORDERS_CHANGE_BYTES = 256
 """What a change takes besides its keys and options."""
 
 # With what the store adds to a value of 62, they just fit into 512 bytes, the size in which it takes memory.
@@ -305,7 +308,7 @@ class Games:
             raise game_not_found()
         if found[5] is not None and int(found[5]) < int(found[2]):
             # Somebody's change is not confirmed yet: it may be lost, so that nobody must see it before.
-            found = await self._store.run(_LOAD, [game.game], asked, confirmed=True)
+            found = await self._store.run(_LOAD, [game.game], asked, confirmed=True, least=_HELD)
             await _show(self._store, game, int(found[2]))
         meta, version, position, mark, state, shown, seat, *earlier = found
         return Game(
@@ -359,6 +362,7 @@ class Games:
                 *map(encode_input, resolved.inputs),
             ],
             confirmed=True,
+            least=_HELD if before.held else 0,
         )
         if position < 0:
             raise ServiceError(
@@ -475,13 +479,21 @@ def games_of(store: Store, settings: Settings) -> Games:
 
 async def show(store: Store, game: GameKeys) -> None:
     """Shows all that the feed of a game has got, once replicas have it, if it waits for that."""
-    if store.replicas and (position := await store.run(_UNSHOWN, [game.game], confirmed=True)):
+    if position := await _unshown(store, game):
         await _show(store, game, position)
 
 
 async def show_late(store: Store, game: GameKeys) -> None:
     """Due work: as `show`, for a process that confirmed something and died before it showed it."""
-    await _show(store, game, await store.run(_UNSHOWN, [game.game], confirmed=True))
+    await _show(store, game, await _unshown(store, game))
+
+
+async def _unshown(store: Store, game: GameKeys) -> int:
+    """How far the feed of a game goes, confirmed, if it shows less of it; else 0."""
+    position: int = await store.run(_UNSHOWN, [game.game], confirmed=True)
+    if position and not store.replicas:
+        position = await store.run(_UNSHOWN, [game.game], confirmed=True, least=_HELD)
+    return position
 
 
 async def _show(store: Store, game: GameKeys, position: int) -> None:

@@ -107,7 +107,7 @@ async def test_a_game_whose_table_is_garbled_is_rebuilt_from_its_log(
     watching = session.watch(seats.game_id, seats.tokens[0], cursor)
     state: Any = store.hget(game.game, "state")
     change_field(store, game, "state", state[:-9] + b"x" + state[-8:])
-    with refused(Reason.INTERNAL):
+    with refused(Reason.TABLE_BROKEN):
         await session.view(seats.game_id, None)
 
     found = await admin(seats.game_id)
@@ -178,6 +178,25 @@ async def test_a_log_that_is_no_game_is_told_and_not_rebuilt_from(session: Sessi
     assert store.hgetall(game.game) == before
 
 
+async def test_a_log_that_cannot_be_read_is_told_where(session: Session, admin: Admin, store: Redis) -> None:
+    seats = await session.create()
+    await seats.play(session, Random(SEED), moves=8)
+    unreadable: Any = b"xx"
+    store.lset(find_game(seats.game_id).log, 3, unreadable)
+
+    with refused(Reason.LOG_BROKEN, {"version": "4"}):
+        await session.stub.GetRecord(
+            session_pb2.GetRecordRequest(game_id=seats.game_id, seat_token=seats.tokens[0]), timeout=SECONDS
+        )
+    found = await admin(seats.game_id, "--rebuild")
+
+    assert found.status == 1
+    assert found.out.count("wrong: ") == 1
+    assert "wrong: the log cannot be read: input 4 cannot be read" in found.out
+    assert "not done" in found.err
+    assert "moved on" not in found.err
+
+
 async def test_a_game_is_ended_for_everybody(session: Session, admin: Admin) -> None:
     seats = await session.create()
     await seats.play(session, Random(SEED), moves=5)
@@ -207,6 +226,7 @@ async def test_a_record_is_exported_of_finished_games_and_of_others_only_on_dema
     assert (kept.status, file.exists()) == (1, False)
     assert "it goes on, so that its record has secrets" in kept.err
     assert (await admin(seats.game_id, "--export", str(file), "--secrets")).status == 0
+    assert file.stat().st_mode & 0o777 == 0o600
     assert len(json.loads(file.read_text())["inputs"]) == 10
 
     await seats.play(session, Random(SEED))

@@ -35,11 +35,9 @@ async def create(tickets: Tickets) -> Created:
 class Repeating(Store):
     """Sends scripts twice, like a client whose connection broke before the answer came."""
 
-    async def _run(
-        self, script: Script, keys: Sequence[Value], arguments: Sequence[Value] = (), *, confirmed: bool = False
-    ) -> object:
-        await super()._run(script, keys, arguments, confirmed=confirmed)
-        return await super()._run(script, keys, arguments, confirmed=confirmed)
+    async def _run(self, script: Script, keys: Sequence[Value], arguments: Sequence[Value], replicas: int) -> object:
+        await super()._run(script, keys, arguments, replicas)
+        return await super()._run(script, keys, arguments, replicas)
 
 
 @pytest.mark.parametrize("repeating", [False, True])

@@ -15,7 +15,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from clients.sdk import connect
 from engine.camelot.game import CAMELOT
-from tests.integration.commands import Running
+from tests.integration.commands import ROUNDTABLE, Running
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
 
@@ -81,6 +81,24 @@ def test_the_client_in_the_readme_plays_a_game(start: Start, tmp_path: Path) -> 
     assert played.stdout.strip() in CAMELOT.endings
     assert [each.name for each in (tmp_path / ".data").iterdir()] == ["store"]
     assert (tmp_path / ".data").stat().st_mode & 0o077 == 0
+
+
+async def test_what_looks_after_games_finds_them_by_the_settings_left_for_it(start: Start, tmp_path: Path) -> None:
+    backend = start("all")
+    session, matchmaking = address(backend, "session"), address(backend, "matchmaking")
+    async with connect(session, matchmaking) as roundtable:
+        game_id = (await roundtable.create_game("camelot", 3))[0].game_id
+    settings = tmp_path / ".data" / "store" / "backend.env"
+    assert settings.stat().st_mode & 0o777 == 0o600
+
+    look = ["bash", "-c", 'set -a; . "$1"; exec "$2" admin game "$3"', "-", str(settings), str(ROUNDTABLE), game_id]
+    looked = subprocess.run(look, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (looked.returncode, looked.stderr) == (0, "")
+    assert "nothing is wrong" in looked.stdout
+    backend.process.terminate()
+    assert backend.end() == 0
+    assert not settings.exists()
 
 
 async def test_games_outlive_the_processes(start: Start) -> None:

@@ -34,8 +34,8 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def address(nodes: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a session service over the cluster."""
+def addresses(nodes: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Of two session services over the cluster; the second one waits for no replica."""
     with Processes(logs=tmp_path_factory.mktemp("services")) as processes:
         settings = Settings(
             store_url=SecretStr(nodes.url),
@@ -45,11 +45,20 @@ def address(nodes: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             heartbeat_seconds=0.2,
         )
         engine = processes.serve("engine", settings)
-        yield processes.serve("session", settings.model_copy(update={"engine_addresses": (engine.address,)})).address
+        settings = settings.model_copy(update={"engine_addresses": (engine.address,)})
+        lower = settings.model_copy(update={"durability": "development"})
+        yield processes.serve("session", settings).address, processes.serve("session", lower).address
 
 
-async def test_what_replicas_do_not_confirm_is_neither_acknowledged_nor_shown(nodes: Cluster, address: str) -> None:
-    async with client_of(address) as [session]:
+@pytest.fixture(scope="module")
+def address(addresses: tuple[str, str]) -> str:
+    return addresses[0]
+
+
+async def test_what_replicas_do_not_confirm_is_neither_acknowledged_nor_shown(
+    nodes: Cluster, addresses: tuple[str, str]
+) -> None:
+    async with client_of(*addresses) as [session, lower]:
         seats = await session.create()
         made = await seats.play(session, Random(SEED), 3)
         view = await session.view(seats.game_id, None)
@@ -77,6 +86,14 @@ async def test_what_replicas_do_not_confirm_is_neither_acknowledged_nor_shown(no
                     await session.choose_raw(request)
             with refused(Reason.STORE_UNAVAILABLE):
                 await session.view(seats.game_id, None)
+            with refused(Reason.STORE_UNAVAILABLE):
+                await lower.view(seats.game_id, None)
+            with refused(Reason.STORE_UNAVAILABLE):
+                await lower.choose_raw(request)
+            # Until the work of showing it has been due for long.
+            await asyncio.sleep(4)
+            with refused(Reason.STORE_UNAVAILABLE):
+                await session.choose_raw(request)
             assert beats > begun + 3
             assert shown == []
         await asyncio.to_thread(nodes.wait_until_well)

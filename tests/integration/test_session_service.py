@@ -369,8 +369,8 @@ async def test_standing_orders_are_set_once_and_answer_for_the_seat(
 
 
 async def test_a_seat_changes_its_orders_within_16_kib_a_game(both: list[Session], seats: Seats, store: Redis) -> None:
-    """A change of n orders with keys of 32 and options of 64 bytes counts 96 n + 32: five of 32 orders leave 864 of
-    16,384, which is too little for 9, enough for 8, and then for two without any."""
+    """A change of n orders with keys of 32 and options of 64 bytes counts 96 n + 256: four of 32 orders leave 3,072 of
+    16,384, which is too little for 30, enough for 26, and then for one without any."""
 
     def change(orders: int) -> session_pb2.SetStandingOrdersRequest:
         return session_pb2.SetStandingOrdersRequest(
@@ -380,21 +380,21 @@ async def test_a_seat_changes_its_orders_within_16_kib_a_game(both: list[Session
             orders={f"{number:032}": "p" * 64 for number in range(orders)},
         )
 
-    for _ in range(5):
+    for _ in range(4):
         last = change(32)
         await both[0].stub.SetStandingOrders(last, timeout=SECONDS)
     with refused(Reason.ORDERS_EXHAUSTED, {"field": "orders"}):
-        await both[1].stub.SetStandingOrders(change(9), timeout=SECONDS)
-    assert (await both[1].stub.SetStandingOrders(last, timeout=SECONDS)).update.version == 5
-    for orders in (8, 0, 0):
+        await both[1].stub.SetStandingOrders(change(30), timeout=SECONDS)
+    assert (await both[1].stub.SetStandingOrders(last, timeout=SECONDS)).update.version == 4
+    for orders in (26, 0):
         await both[0].stub.SetStandingOrders(change(orders), timeout=SECONDS)
     with refused(Reason.ORDERS_EXHAUSTED):
         await both[1].stub.SetStandingOrders(change(0), timeout=SECONDS)
 
-    assert len(log_of(seats, store)) == 8
+    assert len(log_of(seats, store)) == 6
     others = change(1)
     others.seat_token = seats.tokens[3]
-    assert (await both[0].stub.SetStandingOrders(others, timeout=SECONDS)).update.version == 9
+    assert (await both[0].stub.SetStandingOrders(others, timeout=SECONDS)).update.version == 7
     await seats.play(both[0], Random(SEED), moves=5)
 
 
