@@ -72,6 +72,8 @@ class CamelotBoard:
 
     def secrets(self, view: View) -> str:
         kingdom = _kingdom(view)
+        if view.seat >= len(kingdom.knights):
+            return f"({view.seat}): a newcomer, who sits down before the next turn"
         knight, own = kingdom.knights[view.seat], kingdom.private
         known = {
             "": ("the traitor" if knight.traitor else "loyal") if knight.HasField("traitor") else "loyalty unseen",

@@ -48,8 +48,13 @@ def why_not(g: Camelot, seat: int, candidate: str, asked: Question[Any] | None) 
     alike = [option.rule for option in asked.options if option.verb is choice.verb] if asked is not None else []
     if alike:
         return str(alike[0])
-    standing, state = g.state.knights[seat].standing, g.state
+    state = g.state
     if choice.verb in EVIL | HEROIC:
+        if seat >= len(state.knights):
+            return "R20.1"  # a newcomer waits for the next turn to sit down
+        standing = state.knights[seat].standing
+        if standing is Standing.LEFT:
+            return "R20.2"
         if standing is Standing.DEAD:
             return "R3.4"
         if state.active != seat:

@@ -22,7 +22,8 @@ Options = Annotated[
 
 def failed(message: str) -> int:
     """Tells a failure on standard error; gives the exit status."""
-    Console(stderr=True).print(f"roundtable: {message}", markup=False, highlight=False, soft_wrap=True)
+    shown = "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in message)
+    Console(stderr=True).print(f"roundtable: {shown}", markup=False, highlight=False, soft_wrap=True)
     return 1
 
 

@@ -23,7 +23,7 @@ from services.runtime.settings import SettingMissing, Settings
 ALL = "all"
 DATA = Path(".data") / "store"
 ENVIRONMENT = DATA / "backend.env"
-"""The settings of what `serve all` runs, for the shell of whoever looks after it; secrets in clear, for its owner only."""
+"""The settings of what `serve all` runs, for the shell of whoever looks after it; secrets are in clear."""
 
 
 def serve(services: Sequence[str], settings: Settings) -> int:

@@ -26,8 +26,8 @@ from services.session.log import decision_number, encode_input
 from services.session.requests import FINGERPRINT_BYTES, NO_REQUEST, Request
 
 _HELD = 1
-"""How many replicas confirm changes of a game that was begun on a replicated store, at least, even for a process that is told
-to wait for none: a level cannot be lowered for games in play, by mistake least of all."""
+"""How many replicas at least confirm changes of a game that was begun on a replicated store, even for a process that is
+told to wait for none: nobody lowers the level of games in play, by mistake least of all."""
 TRIM_MS = 10 * 60 * 1000
 """How long the feed of a game that is over is kept, for those whose connection is just broken."""
 LOOK_MS = 24 * 3600 * 1000

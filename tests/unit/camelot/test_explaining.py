@@ -66,6 +66,16 @@ def test_the_dead_have_no_turn() -> None:
 
 
 @pytest.mark.rule("R15.2")
+@pytest.mark.rule("R20.1", "R20.2")
+def test_who_is_not_at_the_table_has_no_turn() -> None:
+    table = situation(*fillers(4))
+    table.join()
+    table.leave(2)
+    assert table.explain(4, "draw_black").rule == "R20.1"
+    assert table.explain(4, "move:grail").rule == "R20.1"
+    assert table.explain(2, "draw_black").rule == "R20.2"
+
+
 def test_the_unmasked_traitor_makes_no_heroic_actions() -> None:
     traitor = knight("arthur", traitor=True, shown=True, standing="unmasked", life=0, place="nowhere")
     table = situation(knight("gawain", "fight_1"), *fillers(2, "gawain", "arthur"), traitor, active=3, phase="traitor")

@@ -56,6 +56,14 @@ def test_every_position_fits_a_small_terminal(seats: int) -> None:
     assert "traitor" in board.verdict(view, update.outcome)
 
 
+def test_a_newcomer_who_waits_is_shown_as_one() -> None:
+    table, _ = Table.new(GAMES.get("camelot"), 3, {}, Seed.fixed(1))
+    table.join()
+    board = CamelotBoard()
+    assert drawn(board.picture(WIRE.view(table, 3), WIRE.update(table)))
+    assert board.secrets(WIRE.view(table, 3)) == "(3): a newcomer, who sits down before the next turn"
+
+
 def kingdom(**facts: object) -> View:
     knights = [
         camelot.KnightView(
