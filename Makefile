@@ -65,7 +65,7 @@ faults: dev ## play for MINUTES=2 while everything is killed in turn, and prove 
 
 .PHONY: mutants
 mutants: .venv/.mutants ## put SAMPLE=500 small faults into the rules of GAME, chosen by SEED=1, and count those that the tests notice
-	@$(BIN)/python -m tests.mutants $(GAME) --sample $(or $(SAMPLE),500) --seed $(or $(SEED),1)
+	@$(BIN)/python -m tests.mutants $(or $(GAME),camelot) --sample $(or $(SAMPLE),500) --seed $(or $(SEED),1)
 
 .PHONY: setup
 setup: .venv/.project generated/.stamp ## install what running needs
