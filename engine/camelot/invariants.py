@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from engine.camelot.camelot import Camelot
 from engine.camelot.pieces import (
+    CARD_FIGURES,
     COMBATS,
     FIGHTS,
     FIGURES,
@@ -116,9 +117,11 @@ def table(g: Camelot) -> Iterator[Fault]:
         yield Fault("black_swords", f"{g.swords} swords lie, of {FIGURES.swords_total}")
     if not 0 <= state.engines <= FIGURES.engines_total:
         yield Fault("engines", f"{state.engines} is not from 0 to {FIGURES.engines_total}")
-    for fact, number in (("turns", state.turns), ("turn.actions", state.turn.actions), ("mists", state.mists)):
+    for fact, number in (("turns", state.turns), ("turn.actions", state.turn.actions)):
         if number < 0:
             yield Fault(fact, "is less than 0")
+    if not 0 <= state.mists <= CARD_FIGURES[Card.MISTS_OF_AVALON].copies:
+        yield Fault("mists", f"{state.mists} is not from 0 to {CARD_FIGURES[Card.MISTS_OF_AVALON].copies}")
     for place, roll in enumerate(state.rolls):
         if not 1 <= roll <= FIGURES.engine_die_sides:
             yield Fault(f"rolls[{place}]", f"the die has no {roll}")
@@ -273,6 +276,7 @@ def black_cards(g: Camelot) -> bytearray:
         (Card.MISTS_OF_AVALON, state.mists),
     )
     for card, copies in lasting:
-        cards += bytes([card] * int(copies))
+        # One too many is enough to be seen as wrong, and a number from a position can be of any size.
+        cards += bytes([card] * min(copies, CARD_FIGURES[card].copies + 1))
     cards += bytes([Card.MORDRED] * sum(state.war(war).mordred for war in WARS))
     return cards

@@ -164,7 +164,7 @@ class _Plain(Form):
         # True is a number to Python, but not to people.
         if type(fact) is not self.kind:
             return self.wrong(fact, path, reading, EXPECTED[self.kind.__name__])
-        if isinstance(fact, int) and not -(1 << 31) <= fact < 1 << 31:
+        if isinstance(fact, int) and abs(fact) >= 1 << 24:
             return self.wrong(fact, path, reading, "a number of this size")
         return fact
 

@@ -23,6 +23,7 @@ history        digest of the history up to now, as hexadecimal digits
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NoReturn
@@ -45,6 +46,8 @@ KINDS = {
 HISTORY_BYTES = 16
 _MOST = 1 << 24
 """More asks or inputs than any game has."""
+_DEEPEST = 16
+"""So many lists and objects within each other are more than any game's facts have."""
 _LONGEST_LINE = 110
 
 
@@ -145,12 +148,14 @@ def _lines(value: Any, before: str, indent: str) -> Iterator[str]:
 
 def read_text(games: Registry, text: str) -> Table:
     """The table of a position. Raises `PositionError`."""
-    doubled: list[tuple[dict[str, Any], str]] = []
+    doubled: dict[int, tuple[dict[str, Any], list[str]]] = {}
 
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(found)
-        names = [name for name, _ in found]
-        doubled.extend((made, name) for name in made if names.count(name) > 1)
+        if len(made) < len(found):
+            counted = Counter(name for name, _ in found)
+            # The object is kept with its names, so that no other one gets its identity.
+            doubled[id(made)] = made, [name for name, number in counted.items() if number > 1]
         return made
 
     def refuse(number: str) -> NoReturn:
@@ -161,25 +166,70 @@ def read_text(games: Registry, text: str) -> Table:
     except (ValueError, RecursionError) as fault:
         raise PositionError([Fault("(file)", f"this is not JSON: {fault}")]) from fault
     reading = Reading()
-    for where, name in doubled:
-        path = next(path for path, found in _objects(position, "") if found is where)
-        reading.fault(f"{path}.{name}".lstrip("."), "stands twice")
+    if doubled:
+        for trail, value in _parts(position):
+            if isinstance(value, dict) and id(value) in doubled:
+                for name in doubled[id(value)][1]:
+                    reading.fault(_path((trail, f".{name}")), "stands twice")
     return read(games, position, reading)
 
 
-def _objects(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    if isinstance(value, dict):
-        yield path, value
-        for name, each in value.items():
-            yield from _objects(each, f"{path}.{name}".lstrip("."))
-    if isinstance(value, list):
-        for place, each in enumerate(value):
-            yield from _objects(each, f"{path}[{place}]")
+_Trail = tuple[Any, str]
+"""The way to a part of a position: the trail of what it is in, and the last step. A path is made of it at a fault."""
+
+
+def _parts(position: Any) -> Iterator[tuple[_Trail | None, Any]]:
+    """Everything within a position, down to what is too deep in it, which is not entered."""
+    parts: list[tuple[_Trail | None, Any, int]] = [(None, position, 0)]
+    while parts:
+        trail, value, depth = parts.pop()
+        yield trail, value
+        if depth >= _DEEPEST:
+            continue
+        if isinstance(value, dict):
+            parts += [((trail, f".{name}"), each, depth + 1) for name, each in reversed(value.items())]
+        if isinstance(value, list):
+            parts += [((trail, f"[{place}]"), value[place], depth + 1) for place in reversed(range(len(value)))]
+
+
+def _path(trail: _Trail | None) -> str:
+    steps: list[str] = []
+    while trail is not None:
+        trail, step = trail
+        steps.append(step)
+    # What is no text can be told nevertheless.
+    return "".join(reversed(steps)).lstrip(".").encode(errors="backslashreplace").decode() or "(file)"
+
+
+def _is_text(value: str) -> bool:
+    """Whether every character is one: JSON can have halves of characters."""
+    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _unreadable(position: Any) -> Iterator[Fault]:
+    """What no reader can go through or tell of."""
+    for trail, value in _parts(position):
+        if trail is not None and not _is_text(trail[1]):
+            yield Fault(_path(trail), "the name is not text")
+        if isinstance(value, str) and not _is_text(value):
+            yield Fault(_path(trail), "is not text")
+        if isinstance(value, (dict, list)) and _depth(trail) >= _DEEPEST:
+            yield Fault(_path(trail), f"a position is at most {_DEEPEST} lists and objects deep")
+
+
+def _depth(trail: _Trail | None) -> int:
+    depth = 0
+    while trail is not None:
+        depth += 1
+        trail = trail[0]
+    return depth
 
 
 def read(games: Registry, position: Any, reading: Reading | None = None) -> Table:
     """The table of a position that has been parsed, and what is wrong with it so far. Raises `PositionError`."""
     reading = reading or Reading()
+    if unreadable := list(_unreadable(position)):
+        raise PositionError(reading.faults + unreadable)
     table = _Reader(games, position, reading).table()
     if table is None or reading.faults:
         raise PositionError(reading.faults)
@@ -319,7 +369,8 @@ class _Reader:
             for name in given:
                 if name not in ("seat", "picks", "kind"):
                     self._reading.fault(f"{path}.{name}", "an input has no such part")
-            kind = KINDS.get(given.get("kind", "answer"))
+            named = given.get("kind", "answer")
+            kind = KINDS.get(named) if isinstance(named, str) else None
             if kind is None:
                 self._reading.fault(f"{path}.kind", f"is none of {', '.join(KINDS)}")
             picks = given.get("picks", [])

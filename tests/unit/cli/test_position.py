@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,8 @@ def test_every_fault_is_told_in_a_line_with_its_path(run: Any) -> None:
         ({"pict_war": {"run": 5}}, "facts.pict_war.run: is complete, and should have ended"),
         ({"pict_war": {"kings": 1}}, "facts.pict_war.kings: there is no such fact"),
         ({"rolls": [9]}, "facts.rolls[0]: the die has no 9"),
+        ({"mists": 2_000_000_000}, "facts.mists: 2000000000 is not a number of this size"),
+        ({"mists": 2_000_000}, "facts.mists: 2000000 is not from 0 to 1"),
         ({"active": 5}, "facts.active: there is no seat 5"),
         ({"order": [0, 1, 1]}, "facts.order: is not each seat once"),
         ({"phase": "over"}, "facts.ending: is told if and only if the game is over"),
@@ -257,6 +260,12 @@ def test_what_cannot_be_is_refused(run: Any, facts: dict[str, Any], fault: str) 
         ({"inputs": [{"seat": 1, "picks": ["grail"]}]}, "inputs[0]: nothing is asked of this seat now"),
         ({"inputs": [{"seat": 0, "pick": "grail"}]}, "inputs[0].pick: an input has no such part"),
         ({"inputs": [{"seat": 0, "kind": "guess"}]}, "inputs[0].kind: is none of answer, default, order, leave, join"),
+        (
+            {"inputs": [{"seat": 0, "kind": ["a"]}]},
+            "inputs[0].kind: is none of answer, default, order, leave, join",
+        ),
+        ({"orders": {"0": {"\ud800": "pass"}}}, "orders.0.\\ud800: the name is not text"),
+        ({"inputs": [{"seat": 0, "picks": ["\udfff"]}]}, "inputs[0].picks[0]: is not text"),
         ({"options": {"heal_with_merlins": "maybe"}}, "options.heal_with_merlins: the option takes one of false, true"),
         ({"orders": {"9": {}}}, "orders.9: there is no such seat"),
         ({"facts": []}, "facts: is not an object"),
@@ -279,12 +288,28 @@ def test_parts_around_the_facts_are_checked(run: Any, change: dict[str, Any], fa
             '{"game": "camelot", "facts": {"relics": {"excalibur": 1, "excalibur": 2}}}',
             "facts.relics.excalibur: stands twice",
         ),
+        ('{"game": "camelot", "facts": {"turn": {"ends": 1, "ends": 2}, "turn": {}}}', "facts.turn: stands twice"),
+        (
+            '{"game": "camelot", "facts": {"knights": ' + "[" * 900 + "]" * 900 + "}}",
+            f"facts.knights{'[0]' * 14}: a position is at most 16 lists and objects deep\n",
+        ),
     ],
 )
 def test_what_is_no_object_of_json_is_refused(run: Any, text: str, fault: str) -> None:
     said = run("show", "-", stdin=text)
     assert (said.status, said.out) == (2, "")
     assert f"roundtable: -: {fault}" in said.err
+
+
+def test_names_without_number_are_read_in_a_time_that_grows_with_them(run: Any) -> None:
+    names = [f'"name_{number}": 0' for number in range(40_000)]
+    text = '{"game": "camelot", "seats": 3, "facts": {' + ", ".join([*names, *names]) + "}}"
+    started = time.process_time()
+    said = run("show", "-", stdin=text)
+    # Comparing each with each takes minutes.
+    assert time.process_time() - started < 20
+    assert said.status == 2
+    assert said.err.count(": stands twice\n") == len(names)
 
 
 def test_a_file_that_is_not_there_is_told(run: Any) -> None:
