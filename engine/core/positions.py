@@ -33,7 +33,7 @@ import msgspec
 from engine.core.chance import CONTRIBUTION_BYTES_MAX, SECRET_BYTES, Chance, Seed
 from engine.core.errors import Reason, Refusal
 from engine.core.facts import Fault, Reading, over, without
-from engine.core.games import AnyGame, Play, Registry
+from engine.core.games import AnyGame, Game, Play, Registry
 from engine.core.table import Input, InputKind, Mark, Table
 
 KINDS = {
@@ -277,6 +277,8 @@ class _Reader:
             state = game.deal(seats, options, chance)
         else:
             state = self._state(game, facts, seats, options, chance)
+        if not self._reading.faults:
+            self._come_and_go(game, game.play(state, options, chance), departures, arrivals)
         if self._reading.faults:
             return None
         mark = Mark(msgspec.msgpack.encode(state), chance.used, asks or 0, departures, arrivals)
@@ -393,6 +395,37 @@ class _Reader:
         game.tidy(state)
         reading.faults += faults_of(game, play, reading, resting=True)
         return state
+
+    def _come_and_go(
+        self, game: AnyGame, play: Play[Any, Any], departures: tuple[int, ...], arrivals: tuple[int, ...]
+    ) -> None:
+        """Whoever is to leave or to sit down could say so here, one after the other."""
+        if departures and type(game).depart is not Game.depart:
+            self._reading.fault("departures", "a seat leaves this game at once: give it as an input")
+            return
+        for place, seat in enumerate(departures):
+            path = f"departures[{place}]"
+            try:
+                if seat not in game.seats_of(play):
+                    raise Refusal(Reason.SEATS_FIXED, "there is no such seat")
+                if seat in play.departures:
+                    raise Refusal(Reason.SEATS_FIXED, "this seat is listed twice")
+                game.may_leave(play, seat)
+                game.depart(play, seat)
+            except Refusal as refusal:
+                self._reading.fault(path, refusal.message)
+                return
+        for place, seat in enumerate(arrivals):
+            path = f"arrivals[{place}]"
+            try:
+                following = game.may_join(play)
+            except Refusal as refusal:
+                self._reading.fault(path, refusal.message)
+                return
+            if seat != following:
+                self._reading.fault(path, f"the next seat is {following}")
+                return
+            play.arrivals.append(seat)
 
     def _resume(
         self, game: AnyGame, options: Any, seed: Seed, mark: Mark, inputs: list[tuple[InputKind, int, list[str]]]

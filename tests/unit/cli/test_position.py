@@ -268,6 +268,14 @@ def test_what_cannot_be_is_refused(run: Any, facts: dict[str, Any], fault: str) 
         ({"inputs": [{"seat": 0, "picks": ["\udfff"]}]}, "inputs[0].picks[0]: is not text"),
         ({"options": {"heal_with_merlins": "maybe"}}, "options.heal_with_merlins: the option takes one of false, true"),
         ({"orders": {"9": {}}}, "orders.9: there is no such seat"),
+        ({"arrivals": [4]}, "arrivals[0]: the next seat is 3"),
+        ({"arrivals": [3, 3]}, "arrivals[1]: the next seat is 4"),
+        ({"arrivals": [3, 4, 5, 6, 7]}, "arrivals[4]: every seat has been taken"),
+        (
+            {"options": {"traitor_in_deck": "among_us"}, "arrivals": [3, 4]},
+            "arrivals[1]: every loyalty card has been dealt",
+        ),
+        ({"departures": [1]}, "departures: a seat leaves this game at once: give it as an input"),
         ({"facts": []}, "facts: is not an object"),
     ],
 )
@@ -275,6 +283,13 @@ def test_parts_around_the_facts_are_checked(run: Any, change: dict[str, Any], fa
     said = run("show", "-", stdin=json.dumps(json.loads(broken()) | change))
     assert (said.status, said.out) == (2, "")
     assert f"roundtable: -: {fault}\n" in said.err
+
+
+def test_a_newcomer_who_waits_for_the_end_of_the_turn_stays_one(run: Any) -> None:
+    waiting = json.dumps(json.loads(broken()) | {"arrivals": [3, 4, 5, 6]})
+    assert offered(run("options", "-", "--json", stdin=waiting), 0)
+    ended = run("pick", "-", "--seat", "0", "grail", stdin=waiting)
+    assert ended.json["arrivals"] == [3, 4, 5, 6]
 
 
 @pytest.mark.parametrize(
