@@ -15,7 +15,9 @@ from engine.camelot.pieces import (
     RELIC_FIGURES,
     SOLO,
     WARS,
+    ActionType,
     Card,
+    Ending,
     Phase,
     Place,
     Relic,
@@ -23,7 +25,7 @@ from engine.camelot.pieces import (
 )
 from engine.camelot.quests import EVIL_CARDS, run_needed
 from engine.camelot.secrecy import COMBAT_BACKS
-from engine.camelot.state import NOBODY
+from engine.camelot.state import NOBODY, Turn
 from engine.core.facts import Fault
 
 COMBAT_CARDS = dict(zip(COMBATS, (COMBAT_BACKS[0], COMBAT_BACKS[1], COMBAT_BACKS[1]), strict=True))
@@ -44,9 +46,13 @@ def faults(g: Camelot, *, resting: bool = False) -> Iterator[Fault]:
     for war in WARS:
         yield from war_faults(g, war)
     yield from row(g)
-    if resting and g.state.phase is not Phase.OVER:
+    if resting and g.state.phase is Phase.OVER:
+        yield from ending_faults(g)
+    elif resting:
         yield from relics(g)
         yield from unsettled(g)
+        yield from bearing(g)
+        yield from turn_so_far(g)
 
 
 def name(piece: Place | Relic | Card) -> str:
@@ -197,8 +203,69 @@ def relics(g: Camelot) -> Iterator[Fault]:
             continue
         if g.in_play(quest):
             yield Fault(f"relics.{name(relic)}", f"it is still on its quest: {name(quest)} is not over")
-        if owner.standing is Standing.DEAD:
-            yield Fault(f"relics.{name(relic)}", f"seat {owner.seat} is dead")
+        keeps = relic is Relic.LANCELOTS_ARMOR and owner.standing is Standing.UNMASKED
+        if owner.standing is not Standing.ALIVE and not keeps:
+            yield Fault(f"relics.{name(relic)}", f"seat {owner.seat} is {owner.standing.name.lower()}")
+
+
+def bearing(g: Camelot) -> Iterator[Fault]:
+    """What each knight can be between the rules."""
+    state = g.state
+    if g.began_with < FIGURES.players_min:
+        yield Fault("knights", f"{FIGURES.players_min} at least have not joined in mid-game")
+    for knight in state.knights:
+        path = f"knights[{knight.seat}]"
+        if knight.coat and state.phase is Phase.CHALLENGE:
+            yield Fault(f"{path}.coat", "who is a knight is chosen only now")
+        if knight.standing is Standing.ALIVE and knight.traitor and knight.shown:
+            yield Fault(f"{path}.shown", "a traitor whose card is shown is unmasked")
+        if knight.doomed and knight is g.active and state.phase is not Phase.HEROIC:
+            yield Fault(f"{path}.life", "nobody begins his turn at 0 life")
+        if knight.joined and not state.turns:
+            yield Fault(f"{path}.joined", "nobody joins before the end of the first turn")
+        if not knight.joined and any(other.joined for other in state.knights[: knight.seat]):
+            yield Fault(f"{path}.joined", "who joins gets the next seat")
+    if state.phase is Phase.CHALLENGE and not g.options.squires:
+        yield Fault("phase", "there are no squires to choose")
+
+
+def turn_so_far(g: Camelot) -> Iterator[Fault]:
+    """What the active knight can have done between two choices (sections 3 and 6)."""
+    state, turn = g.state, g.state.turn
+    if turn.ends:
+        yield Fault("turn.ends", "the turn should have ended")
+    if state.phase is not Phase.HEROIC:
+        if turn != Turn():
+            yield Fault("turn", f"nothing is done yet in the phase {state.phase.name.lower()}")
+        return
+    if turn.fatal != g.active.doomed:
+        yield Fault("turn.fatal", "the active knight is at 0 life if and only if his sacrifice was fatal")
+    for fact, told, needed in (("owed", turn.owed, "sacrificed"), ("fatal", turn.fatal, "owed")):
+        if told and not getattr(turn, needed):
+            yield Fault(f"turn.{fact}", f"is so only if {needed} is")
+    if turn.fatal_grail and not turn.sacrificed:
+        yield Fault("turn.fatal_grail", "is so only if sacrificed is")
+    if (turn.sacrificed and turn.actions != 2 - turn.owed) or (not turn.sacrificed and turn.actions > 1):
+        yield Fault("turn.actions", "there is one, and another one for a sacrifice")
+    # Tristan's ride and Galahad's card are of a type, but no action.
+    free = turn.types & (ActionType.MOVE | ActionType.SPECIAL) and 1
+    if not turn.actions <= turn.types.bit_count() <= turn.actions + free:
+        yield Fault("turn.types", f"there is one for each of the {turn.actions} actions")
+
+
+def ending_faults(g: Camelot) -> Iterator[Fault]:
+    """Whether the game can have ended as it says (section 16)."""
+    state = g.state
+    twelve, white_won = g.swords >= FIGURES.swords_end, state.white_swords > state.black_swords
+    came = {
+        Ending.SIEGE: state.engines >= FIGURES.engines_defeat,
+        Ending.BLACK_SWORDS: state.black_swords >= FIGURES.black_swords_defeat,
+        Ending.ALL_DEAD: all(knight.traitor for knight in g.living()),
+        Ending.TWELFTH_SWORD_WON: twelve and white_won,
+        Ending.TWELFTH_SWORD_LOST: twelve and not white_won,
+    }
+    if state.ending and not came[Ending(state.ending)]:
+        yield Fault("ending", f"{Ending(state.ending).name.lower()} has not come about")
 
 
 def unsettled(g: Camelot) -> Iterator[Fault]:
@@ -236,7 +303,7 @@ def turn_faults(g: Camelot) -> Iterator[tuple[int | None, str]]:
     if (state.phase is Phase.TRAITOR) != (active.standing is Standing.UNMASKED):
         yield None, "is the traitor's if and only if the active seat is the unmasked traitor's"
     if state.phase is Phase.SHARING:
-        for knight in state.knights:
+        for knight in g.living():
             if not knight.hand:
                 yield knight.seat, "has no card to offer"
 
