@@ -8,6 +8,7 @@ and in a list `"..."` for all the others of its deck.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum, IntFlag
@@ -126,7 +127,7 @@ class _Blank(NamedTuple):
 SHAPES: dict[type, str] = {dict: "an object", list: "a list"}
 
 
-class Form:
+class Form(ABC):
     """How values of a type are written as facts and read."""
 
     single = True
@@ -134,11 +135,11 @@ class Form:
     empty: Any = None
     """Stands for what cannot be read, so that reading goes on."""
 
-    def write(self, value: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def write(self, value: Any) -> Any: ...
 
-    def read(self, fact: Any, path: str, reading: Reading) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def read(self, fact: Any, path: str, reading: Reading) -> Any: ...
 
     def wrong(self, fact: Any, path: str, reading: Reading, expected: str) -> Any:
         reading.broken |= not self.single

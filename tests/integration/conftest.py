@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
@@ -25,6 +25,7 @@ from services.runtime.embedded import start_store
 from services.runtime.processes import Processes
 from services.runtime.server import Ready
 from services.runtime.settings import Settings
+from tests.integration.seats import Seats, Session, client_of
 
 PLAYER_KEY = "a key of this test run"
 
@@ -92,6 +93,30 @@ def sessions(settings: Settings, service_logs: Path) -> Iterator[tuple[Ready, Re
     """Two session processes that share everything."""
     with Processes(logs=service_logs) as processes:
         yield processes.serve("session", settings), processes.serve("session", settings)
+
+
+@pytest.fixture
+async def both(sessions: tuple[Ready, Ready]) -> AsyncIterator[list[Session]]:
+    """Clients of two session processes."""
+    async with client_of(*(ready.address for ready in sessions)) as clients:
+        yield clients
+
+
+@pytest.fixture
+def session(both: list[Session]) -> Session:
+    return both[0]
+
+
+@pytest.fixture
+async def seats(session: Session) -> Seats:
+    """A new game."""
+    return await session.create()
+
+
+@pytest.fixture
+def store(store_url: str) -> Redis:
+    """For looking at what the shared store has."""
+    return client_of_store(store_url)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -20,25 +19,12 @@ from engine.catalogue import GAMES
 from engine.core.records import verify
 from roundtable.session.v1 import session_pb2
 from services.runtime.errors import Reason
-from services.runtime.server import Ready
 from services.runtime.settings import Settings
 from services.session.keys import GameKeys, find_game
 from tests.integration.commands import PATIENCE_SECONDS, ROUNDTABLE
-from tests.integration.conftest import client_of_store
-from tests.integration.seats import SECONDS, Session, client_of, refused
+from tests.integration.seats import SECONDS, Session, refused
 
 SEED = 20261205
-
-
-@pytest.fixture
-async def session(sessions: tuple[Ready, Ready]) -> AsyncIterator[Session]:
-    async with client_of(sessions[0].address) as (client,):
-        yield client
-
-
-@pytest.fixture
-def store(store_url: str) -> Redis:
-    return client_of_store(store_url)
 
 
 @dataclass

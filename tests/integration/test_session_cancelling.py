@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -14,19 +14,12 @@ import pytest
 from roundtable.session.v1 import session_pb2
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.processes import Processes
-from services.runtime.server import Ready
 from services.runtime.settings import Settings
 from tests.integration.seats import SECONDS, Seats, Session, client_of, outcome_of
 
 SEED = 20261206
 GAMES = 8
 AT_ONCE = 100
-
-
-@pytest.fixture
-async def both(sessions: tuple[Ready, Ready]) -> AsyncIterator[list[Session]]:
-    async with client_of(*(ready.address for ready in sessions)) as clients:
-        yield clients
 
 
 class Load:

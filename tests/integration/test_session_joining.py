@@ -51,11 +51,6 @@ async def both(toy_sessions: tuple[Ready, Ready]) -> AsyncIterator[list[Session]
         yield clients
 
 
-@pytest.fixture
-def session(both: list[Session]) -> Session:
-    return both[0]
-
-
 def toy(**wish: object) -> session_pb2.CreateGameRequest:
     return new_game(**{"game": "toy", "seats": 2, "joinable": True, "options": {"rounds": "9"}, **wish})
 

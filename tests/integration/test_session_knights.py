@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from random import Random
 
 import pytest
@@ -11,16 +10,9 @@ from roundtable.camelot.v1 import camelot_pb2
 from roundtable.session.v1 import session_pb2
 from roundtable.table.v1 import table_pb2
 from services.runtime.errors import Reason
-from services.runtime.server import Ready
-from tests.integration.seats import SECONDS, Seats, Session, client_of, new_game, new_request_id, refused
+from tests.integration.seats import SECONDS, Seats, Session, new_game, new_request_id, refused
 
 SEED = 20261206
-
-
-@pytest.fixture
-async def session(sessions: tuple[Ready, Ready]) -> AsyncIterator[Session]:
-    async with client_of(sessions[0].address) as (client,):
-        yield client
 
 
 async def kingdom(session: Session, seats: Seats, token: str | None = None) -> camelot_pb2.View:

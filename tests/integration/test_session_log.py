@@ -15,16 +15,10 @@ from services.session.keys import GameKeys, new_game
 from services.session.log import encode_input
 from services.session.requests import Request
 from services.session.store import Begun, Birth, Entry, Games, Meta, Step, games_of, now_ms
-from tests.integration.conftest import client_of_store
 from tests.integration.seats import new_request_id
 
 TOKEN, SALT = b"t" * 16, bytes(16)
 ANSWER, ORDERS = engine_pb2.INPUT_KIND_ANSWER, engine_pb2.INPUT_KIND_STANDING_ORDERS
-
-
-@pytest.fixture
-def store(store_url: str) -> Redis:
-    return client_of_store(store_url)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from random import Random
 
 import pytest
@@ -21,23 +20,12 @@ from services.session.inspection import end, look
 from services.session.keys import find_game, player_list
 from services.session.players import PlayerIndex
 from services.session.store import games_of
-from tests.integration.conftest import PLAYER_KEY, client_of_store
+from tests.integration.conftest import PLAYER_KEY
 from tests.integration.matchmaking_fixtures import matchmaking
 from tests.integration.seats import SECONDS, Seats, Session, client_of, new_game, new_request_id, refused
 
 SEED = 20261201
 OPEN, FINISHED, CLOSED = session_pb2.GAME_STATE_OPEN, session_pb2.GAME_STATE_FINISHED, session_pb2.GAME_STATE_CLOSED
-
-
-@pytest.fixture
-async def both(sessions: tuple[Ready, Ready]) -> AsyncIterator[list[Session]]:
-    async with client_of(*(ready.address for ready in sessions)) as clients:
-        yield clients
-
-
-@pytest.fixture
-def store(store_url: str) -> Redis:
-    return client_of_store(store_url)
 
 
 @pytest.fixture

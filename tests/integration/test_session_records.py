@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from hashlib import blake2b
 from random import Random
 from typing import Any
@@ -21,28 +20,15 @@ from roundtable.table.v1 import table_pb2
 from services.engine.service import given
 from services.runtime.errors import Reason
 from services.runtime.processes import Processes
-from services.runtime.server import Ready
 from services.runtime.settings import Settings, required
 from services.runtime.store import open_store
 from services.session.abandoned import Abandoned
 from services.session.keys import find_game, new_game
 from services.session.players import PlayerIndex
 from services.session.store import Entry, abandoned_work, decode_entry, encode_entry, games_of, now_ms
-from tests.integration.conftest import client_of_store
 from tests.integration.seats import SECONDS, Seats, Session, client_of, new_request_id, refused
 
 SEED = 20261203
-
-
-@pytest.fixture
-async def session(sessions: tuple[Ready, Ready]) -> AsyncIterator[Session]:
-    async with client_of(sessions[0].address) as (client,):
-        yield client
-
-
-@pytest.fixture
-def store(store_url: str) -> Redis:
-    return client_of_store(store_url)
 
 
 async def record(session: Session, seats: Seats, token: str | None) -> table_pb2.Record:

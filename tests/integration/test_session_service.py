@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -22,39 +22,16 @@ from roundtable.session.v1 import session_pb2
 from roundtable.table.v1 import table_pb2
 from services.runtime.errors import Reason, ServiceError
 from services.runtime.processes import Processes
-from services.runtime.server import Ready
 from services.runtime.settings import Settings
 from services.session.cursors import Cursor, decode_cursor, encode_cursor
 from services.session.keys import find_game
 from services.session.log import decode_input
-from tests.integration.conftest import OwnStore, client_of_store
+from tests.integration.conftest import OwnStore
 from tests.integration.seats import SECONDS, Seats, Session, client_of, new_game, new_request_id, outcome_of, refused
 
 SEED = 20261201
 
 Answer = TypeVar("Answer")
-
-
-@pytest.fixture
-async def both(sessions: tuple[Ready, Ready]) -> AsyncIterator[list[Session]]:
-    """Clients of two session processes."""
-    async with client_of(*(ready.address for ready in sessions)) as clients:
-        yield clients
-
-
-@pytest.fixture
-def session(both: list[Session]) -> Session:
-    return both[0]
-
-
-@pytest.fixture
-async def seats(session: Session) -> Seats:
-    return await session.create()
-
-
-@pytest.fixture
-def store(store_url: str) -> Redis:
-    return client_of_store(store_url)
 
 
 def log_of(seats: Seats, store: Redis) -> list[engine_pb2.LoggedInput]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from random import Random
 
 import pytest
@@ -14,35 +13,11 @@ from redis import Redis
 from roundtable.camelot.v1 import camelot_pb2
 from roundtable.session.v1 import session_pb2
 from services.runtime.errors import Reason, ServiceError
-from services.runtime.server import Ready
 from services.session.keys import find_game
-from tests.integration.conftest import client_of_store
-from tests.integration.seats import SECONDS, Seats, Session, client_of, new_game, new_request_id, refused
+from tests.integration.seats import SECONDS, Seats, Session, new_game, new_request_id, refused
 
 SEED = 20261204
 PLAIN = ["stay", "draw_white", "fight_engines", "draw_black", "add_engine", "lose_life", "need_cards", "others_first"]
-
-
-@pytest.fixture
-async def both(sessions: tuple[Ready, Ready]) -> AsyncIterator[list[Session]]:
-    """Clients of two session processes."""
-    async with client_of(*(ready.address for ready in sessions)) as clients:
-        yield clients
-
-
-@pytest.fixture
-def session(both: list[Session]) -> Session:
-    return both[0]
-
-
-@pytest.fixture
-async def seats(session: Session) -> Seats:
-    return await session.create()
-
-
-@pytest.fixture
-def store(store_url: str) -> Redis:
-    return client_of_store(store_url)
 
 
 def saying(seats: Seats, seat: int, declaration: str, **fields: str) -> session_pb2.SayRequest:
